@@ -26,7 +26,7 @@ enum {
 struct gt_names_append {
 	struct gt_capture_writer *writer;
 	const struct gt_capture *capture;
-	uint32_t *index; /* for each process of the capture: its index in the file */
+	uint32_t *index; /* index of each process of the capture in the file */
 	uint8_t end[TAIL_BYTES];
 	size_t end_bytes; /* the end marker as read from the file */
 	uint64_t end_at;

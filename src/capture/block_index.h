@@ -33,7 +33,8 @@ struct gt_index_writer {
 	size_t bytes, room, flushed_bytes; /* flushed_..: after the last good flush */
 	uint64_t first, end, flushed_end;  /* positions in the file */
 	uint64_t previous;                 /* position of the previous INDEX; 0: none */
-	bool lost;                         /* true if heads are missing: no index will be written */
+	/* true if heads are missing, so that no index will be written */
+	bool lost;
 };
 
 /* Start with an empty index. The first block will be at @at. */

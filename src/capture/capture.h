@@ -3,8 +3,7 @@
  * collector and `gputap recover` write it; all other commands read it. capture/format.h defines the
  * layout; docs/reference/capture-format.md explains it.
  *
- * Each exec or fork creates a process, as everywhere in gputap. Several processes can have the same
- * pid. */
+ * In a capture, each exec or fork creates a process. Several processes can have the same pid. */
 #ifndef GPUTAP_CAPTURE_CAPTURE_H
 #define GPUTAP_CAPTURE_CAPTURE_H
 
@@ -91,7 +90,7 @@ struct gt_counts {
 
 /* Reason for taking a snapshot. */
 enum gt_retained_reason {
-	GT_RETAINED_END = 0, /* not a snapshot: the recording ended */
+	GT_RETAINED_END = 0, /* not a snapshot; written when the recording ended */
 	GT_RETAINED_COMMAND,
 	GT_RETAINED_SIGNAL,
 	GT_RETAINED_TRIGGER,
@@ -220,8 +219,8 @@ bool gt_capture_stream_is_doubted(struct gt_stream *s, uint64_t earliest, uint64
  * accepted
  * Return: 0, or -ENOSPC or another negative errno. On failure the file is cut back to its length
  *         after the last good flush, and everything accepted since then is lost; the caller counts
- *         the loss. The writer stays usable: a later flush may succeed. Room for the end marker and
- *         a last set of counts is reserved.
+ *         the loss. The writer stays usable, because a later flush may succeed. Room for the end
+ *         marker and a last set of counts is reserved.
  */
 int gt_capture_flush(struct gt_capture_writer *w);
 /* Return the length of the file after the last good flush. */

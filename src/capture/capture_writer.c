@@ -10,9 +10,10 @@
  *             and in `kept` until the next good flush
  *   `out` --1 MiB, flush--> file
  *
- * A batch of records is accepted or refused before any of it is encoded: the writer first reserves
- * room for the worst case. One thread uses a writer. The traced program can change the memory of
- * the records during reading. So everything kept is copied first and checked in the copy. */
+ * A batch of records is accepted or refused before any record is encoded, because the writer first
+ * reserves room for the worst case. Only one thread uses a writer. The traced program can change
+ * the memory of the records while the writer reads it. So all retained data is copied first and
+ * checked in the copy. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -166,7 +167,7 @@ static int put_long_row(struct gt_stream *s, const uint64_t *data, uint32_t word
 	return next == data + words && stop == GT_ENCODE_END ? 0 : -EBADMSG;
 }
 
-/* Return the maximum size of an encoded batch: a row of 3 words takes up to 24 + 32 bytes, and
+/* Return the maximum size of an encoded batch. A row of 3 words takes up to 24 + 32 bytes, and
  * blocks may have to end after 254 shapes. */
 static size_t worst_bytes(size_t bytes)
 {
@@ -613,7 +614,7 @@ static int put_end(struct gt_capture_writer *w, bool complete, uint64_t index)
 	return status ? status : gt_capture_flush(w);
 }
 
-/* Remove the index: the end marker may need its space. */
+/* Remove the index, because the end marker may need its space. */
 static int take_index_back(struct gt_capture_writer *w, uint64_t at)
 {
 	if (ftruncate(w->main.fd, (off_t)at))

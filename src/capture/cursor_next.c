@@ -2,15 +2,15 @@
 /* Iterates over the records of a capture: one stream after the other, and the blocks of a stream in
  * file order.
  *
- * Items are decoded several at a time, from one block: the loop's variables stay in registers, and
- * the caller consumes the items in its own loop. An item is stored once and read much later, so no
- * load waits for a store.
+ * Items are decoded several at a time, from one block, so that the loop's variables stay in
+ * registers and the caller consumes the items in its own loop. An item is stored once and read much
+ * later, so no load waits for a store.
  *
  * A call is written when it returns, so calls inside it come before it. A call at depth 0 with
- * nothing pending, by far the most frequent kind, is returned as soon as it is decoded: its
- * arguments are in `words`. Other calls are collected in `group` until their outermost call
- * arrives. Then they get their parents and are returned by id, which increases with the start. If
- * the outermost call never arrives (crash, drop), the group is returned without it.
+ * nothing pending, by far the most frequent kind, is returned as soon as it is decoded, with its
+ * arguments in `words`. Other calls are collected in `group` until their outermost call arrives.
+ * Then they get their parents and are returned by id, which increases with the start. If the
+ * outermost call never arrives (crash, drop), the group is returned without it.
  *
  * Parents: when a call of depth d arrives, it is compared with the deeper entries of `open`. An
  * entry whose id is higher started later, and so inside the call. For any other entry, the

@@ -5,8 +5,8 @@
  *
  *   row --decoded, as the ring had it--> does it count? is it needed? --> encoded again
  *
- * A record that starts a range is held until something in the range is written. If nothing is, the
- * start is dropped together with the end of the range. */
+ * A record that starts a range is held until a row in the range is written. If no row is written,
+ * the start is dropped together with the end of the range. */
 #include "capture/cut.h"
 
 #include <errno.h>
@@ -319,8 +319,8 @@ static int put_row(struct cutter *k, const struct gt_row *row, const struct gt_i
 
 /* Needed calls ---------------------------------------------------------------------------- */
 
-/* Return true if a call inside a call of this depth was written. Forget deeper calls: the next call
- * of this depth does not enclose them. */
+/* Return true if a call inside a call of this depth was written. Forget deeper calls, because the
+ * next call of this depth does not enclose them. */
 static bool take_inner(struct cutter *k, unsigned depth)
 {
 	bool has = false;

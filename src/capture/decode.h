@@ -21,7 +21,7 @@ struct gt_item_head {
 /* Fast paths for nearly all rows without a tail. gt_decode_row() decodes all rows. */
 enum gt_decode_way { GT_DECODE_ANY, GT_DECODE_LONE_CALL /* depth 0 */, GT_DECODE_DEVICE };
 
-/* A decoded head word: the common properties of its rows, in one cache line. */
+/* A decoded head word. Contains the common properties of its rows, in one cache line. */
 struct gt_decode_shape {
 	uint64_t head;
 	uint64_t *words; /* words of the previous row, in gt_decoder.words */

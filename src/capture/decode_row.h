@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes the rows that encode.c writes, one at a time. Inlined into the loops that read rows
- * (decode.c, cursor_next.c; each compiled twice, see fastcpu.h). The payload may contain anything:
- * only its length is trusted. Decoding a row does not check for the payload's end, because
+ * (decode.c, cursor_next.c; each compiled twice, see fastcpu.h). The payload may contain any bytes,
+ * and only its length is trusted. Decoding a row does not check for the payload's end, because
  * GT_DECODE_SLACK readable bytes follow the payload. A single check after the row detects whether
  * the row exceeded the payload. */
 #ifndef GPUTAP_CAPTURE_DECODE_ROW_H

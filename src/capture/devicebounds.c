@@ -9,8 +9,8 @@
  *   - the end of the call whose record follows the activity in its stream: that call found the
  *     activity complete.
  *
- * A first pass reads all calls, for the waits. Their number is bounded: fewer waits make the clock
- * less precise, not wrong. A second pass reads all activities. */
+ * A first pass reads all calls, for the waits. The number of waits is limited, because fewer waits
+ * make the clock less precise, but not wrong. A second pass reads all activities. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -27,7 +27,7 @@ static inline uint64_t load_relaxed(const uint64_t *p)
 struct hot {
 	uint8_t *p;
 	uint64_t last_end, expect_id;
-	/* bitwise or of all durations: the highest bit is set if a call ended before its start */
+	/* bitwise or of all durations, whose highest bit is set if a call ended before its start */
 	uint64_t durations;
 };
 

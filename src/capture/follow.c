@@ -119,7 +119,8 @@ static int get_file_bytes(const struct gt_follow *f, struct growing *g, uint64_t
 	if (fstat(g->fd, &st))
 		return gt_error(-errno, "cannot read %s", f->path);
 	*bytes = (uint64_t)st.st_size;
-	if (*bytes < g->at) /* the writer cut the file back: the removed records count as lost */
+	/* the writer has cut the file back, so the removed records count as lost */
+	if (*bytes < g->at)
 		g->at = *bytes;
 	return 0;
 }
@@ -274,7 +275,7 @@ static int take_over(struct growing *to, struct growing *opened, int status)
 	return status;
 }
 
-/* Open a chunk. Skip its first blocks: they repeat open ranges that earlier chunks contain.
+/* Open a chunk. Skip its first blocks, because they repeat open ranges that earlier chunks contain.
  * Return 1, 0 if the chunk no longer exists or has no head yet, or negative errno with a cause. */
 static int open_chunk(const struct gt_follow *f, struct growing *to, uint32_t number)
 {

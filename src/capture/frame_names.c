@@ -7,7 +7,7 @@
 
 #include "capture/reader.h"
 
-/* Entries of one frame keep the order of the file: the last one is the newest. */
+/* Entries of one frame keep the order of the file, so the last one is the newest. */
 static int compare_names(const void *a, const void *b)
 {
 	const struct gt_names_info *x = a, *y = b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds and reads an index: see block_index.h. Nothing in an index is trusted: all lengths are
- * checked, and each head has its checksum. */
+/* Finds and reads an index: see block_index.h. No data of an index is trusted. All lengths are
+ * checked, and each head has a checksum. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

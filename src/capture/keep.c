@@ -211,7 +211,8 @@ static void look_at_disk(struct gt_keep *k)
 		k->most_bytes = there / 2;
 }
 
-/* Write rows to a new chunk from now on. Return 0 or negative errno: the old chunk continues. */
+/* Write rows to a new chunk from now on. Return 0 or negative errno. On failure the old chunk
+ * continues. */
 static int begin_chunk(struct gt_keep *k)
 {
 	struct gt_chunk_head head = {.magic = GT_CHUNK_MAGIC,

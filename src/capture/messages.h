@@ -5,11 +5,12 @@
  *   rank 0        MPI_Recv [=====================]        rank 0 waited this long for rank 1:
  *   rank 1                          MPI_Send [==]         |<--------------->|
  *
- * Messages with the same communicator, sender, receiver and tag do not overtake each other: the
+ * Messages with the same communicator, sender, receiver and tag do not overtake each other, so the
  * n-th send matches the n-th receive. A receive from any source, with any tag, or with a persistent
- * request takes an unknown message. Then no receives of that process in that communicator are
- * matched. Likewise, a send with a persistent request disables matching of the process's sends in
- * that communicator. Processes with missing calls are not matched either.
+ * request takes an unknown message. If a process makes such a receive in a communicator, none of
+ * its receives in that communicator are matched. Likewise, a send with a persistent request
+ * disables matching of the process's sends in that communicator. Processes with missing calls are
+ * not matched either.
  *
  * A non-blocking receive waits in the call that completes its request. A request is identified by
  * its address. If the program has copied a request, the copy is not recognised, and the wait is not

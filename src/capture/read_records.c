@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads records outside of streams, in RECORDS blocks: strings, objects, events, clock readings,
  * lifetimes, call stacks with their code and names, windows. Each record is appended to a list of
- * the capture; the lists are sorted later. A record may contain anything: every length is
+ * the capture; the lists are sorted later. A record may contain any bytes, so every length is
  * checked. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scans a capture in one walk over the block headers. Payloads of streams are only indexed. All
- * other payloads are read (read_records.c reads those of RECORDS blocks). The file may contain
- * anything: every length is checked against the available bytes, and invalid data is counted in
+ * other payloads are read (read_records.c reads those of RECORDS blocks). The file may contain any
+ * bytes, so every length is checked against the available bytes, and invalid data is counted in
  * health and skipped. Memory is bounded by a small multiple of the file's size. */
 #include "capture/reader.h"
 

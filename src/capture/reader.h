@@ -149,7 +149,7 @@ struct gt_capture {
 	size_t activity_time_count, activity_time_room;
 	struct scope *scope;      /* scope.h; NULL: no restriction */
 	gt_item_filter_fn *wants; /* NULL: all */
-	bool is_cut; /* true if a session is cut: some rows are present only as context */
+	bool is_cut; /* true if a session is cut, so that some rows are present only as context */
 	void *wants_data;
 };
 

@@ -10,7 +10,7 @@
  *   4. The remaining entries are copied in their old order.
  *
  * Memory: the metadata, and 40 bytes for each record in it. References to texts (GT_RECORD_STRING)
- * are not counted: a text is retained as long as its process. */
+ * are not counted, because a text is retained as long as its process. */
 #include "capture/retained_filter.h"
 
 #include <errno.h>

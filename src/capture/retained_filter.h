@@ -21,8 +21,9 @@ struct gt_retained_files {
 /**
  * gt_retained_filter() - copy the metadata that is still needed
  * @to:   a writer with an empty file
- * @last: true if the copy is final: its counts are those of the remaining rows, and @kept receives
- *        the sums of omitted processes. Otherwise those sums go into a block of the copy
+ * @last: true if the copy is final. Its counts are then those of the remaining rows, and @kept
+ *        receives the sums of omitted processes. Otherwise these sums are written to a block of the
+ *        copy
  * @kept: receives the sums and the start of the oldest chunk; if the end in @kept is 0, it is set
  *        from the rows
  * Return: 0 or negative errno with a cause.

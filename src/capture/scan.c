@@ -2,7 +2,8 @@
 /* Walks the blocks of a capture file through their headers. The file may contain anything and may
  * change during reading. It is read with pread() into a window and never mapped, so that a
  * concurrent truncation causes a short read and not a SIGBUS. The scan examines each byte a bounded
- * number of times: after a bad header, it continues at the next position with a block's magic. */
+ * number of times, because after a bad header it continues at the next position with a block's
+ * magic. */
 #include "capture/scan.h"
 
 #include <errno.h>

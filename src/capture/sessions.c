@@ -17,7 +17,7 @@
 #include "capture/reader.h"
 #include "util/error.h"
 
-/* cloned virtual machines share the boot id, but not the clock */
+/* cloned virtual machines have the same boot id, but different clocks */
 enum { SAME_KERNEL_NS = 1000000000 };
 
 /* The clock of a kernel since one boot, as recorded in its sessions. */

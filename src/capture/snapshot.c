@@ -262,7 +262,7 @@ int gt_snapshot_write(struct gt_snapshot *s, const char *path, bool replace, boo
 		status = gt_error(-errno, "cannot write snapshot %s", path);
 		goto out;
 	}
-	/* each snapshot of a flight recorder contains different records, and so has a separate
+	/* each snapshot of a flight recorder contains different records, so it needs a separate
 	 * id */
 	status = gt_snapshot_assemble(&s->files, path, fd, s->files.count ? NULL : s->id, &s->why,
 				      true);

@@ -7,7 +7,8 @@
 #include "capture/reader.h"
 #include "util/error.h"
 
-/* Merge sort: the last of equal entries in the file is the newest, and qsort() is not stable. */
+/* Merge sort. A stable sort is needed, because the last of equal entries in the file is the newest.
+ * qsort() is not stable. */
 int gt_sort_stable(void *list, size_t count, size_t bytes,
 		   int (*compare)(const void *, const void *))
 {

@@ -63,7 +63,7 @@ struct gt_capture_writer {
 	int ballast_fd;
 	int replaced_fd;                 /* the file that this capture replaced, or -1 */
 	uint8_t id[GT_CAPTURE_ID_BYTES]; /* id in the header of the file */
-	/* true if accepted records were lost: the capture cannot be complete */
+	/* true if accepted records were lost, so that the capture cannot be complete */
 	bool failed;
 	bool kept_short; /* true if `kept` is incomplete */
 	char *path;

@@ -15,7 +15,7 @@ enum {
 	KEPT_MAX = 32768,
 	/* number of parts of the time range for thinning; each part keeps its hull */
 	PARTS_MAX = 2048,
-	/* tolerance for stamps on both clocks: lines may exceed a bound by half of it */
+	/* tolerance for stamps on both clocks; lines may exceed a bound by half of it */
 	TOLERANCE_NS = 1000,
 	LINES_MAX = 64,
 	JUMP_MAX_NS = 1000000,     /* maximum jump between consecutive lines */
@@ -27,9 +27,9 @@ enum {
 };
 
 #define SLOPE_BITS 32
-/* 200 ppm: the error of a real oscillator is smaller. */
+/* 200 ppm, which exceeds the error of a real oscillator. */
 #define SLOPE_MAX  ((INT64_C(200) << SLOPE_BITS) / 1000000)
-/* Largest distance from the first bound on either axis, so that no product overflows. */
+/* Largest distance from the first bound on either axis. Limited so that no product overflows. */
 #define FARTHEST   (INT64_C(1) << 60)
 
 /* Bounds in a part of the time range, each side sorted by device stamp. */

@@ -14,7 +14,7 @@ enum {
 	ACTIVITY_MAX = 65536,
 	READINGS_MAX = 1 << 20,
 	WINDOW_NS = 50000000, /* of the readings within this time, only the tightest is used */
-	TOLERANCE_NS = 1000,  /* jitter of tuples: a smaller difference is not a violation */
+	TOLERANCE_NS = 1000,  /* jitter of tuples; a smaller difference is not a violation */
 	/* maximum distance of readings from a host clock, beyond their brackets, at which that
 	 * clock is used for the device */
 	SAME_NS = 250,
@@ -122,7 +122,7 @@ void gt_device_clock_add_activity(struct gt_device_clock *clock, uint64_t call_s
 		return;
 	w = gt_grow(clock->activity, clock->activity_count, &clock->activity_room, sizeof *w);
 	if (!w)
-		return; /* fewer samples make the clock less precise, not wrong */
+		return; /* fewer samples make the clock less precise, but not wrong */
 	clock->activity = w;
 	w = &clock->activity[clock->activity_count++];
 	w->queued = queued;
@@ -142,8 +142,8 @@ static int compare_readings(const void *a, const void *b)
 	return (x->device > y->device) - (x->device < y->device);
 }
 
-/* Return true if every reading agrees that the stamps are from this host clock. Then no line
- * through the readings can be as precise: a reading has an uncertainty of half its bracket, which
+/* Return true if every reading agrees that the stamps are from this host clock. No line through the
+ * readings can then be as precise, because a reading has an uncertainty of half its bracket, which
  * is microseconds wide if the thread was interrupted. */
 static bool read_host(const struct gt_device_clock *clock, enum gt_clock_method method,
 		      uint64_t *residual)
@@ -164,8 +164,8 @@ static bool read_host(const struct gt_device_clock *clock, enum gt_clock_method 
 	return clock->reading_count > 0;
 }
 
-/* Settle on the host clock that all readings agree with. Try BOOTTIME first: it is the canonical
- * clock, and equals MONOTONIC on a host that never slept. */
+/* Settle on the host clock that all readings agree with. Try BOOTTIME first, because it is the
+ * canonical clock, and equals MONOTONIC on a host that never slept. */
 static bool settle_read_host(struct gt_device_clock *clock)
 {
 	static const enum gt_clock_method candidates[] = {
@@ -334,8 +334,8 @@ static int compare_activity(const void *a, const void *b)
 	return (x->queued > y->queued) - (x->queued < y->queued);
 }
 
-/* Return the difference of the lags of @w and @than, from call to queued stamp. The clocks may be
- * any distance apart: only differences of lags are meaningful. */
+/* Return the difference of the lags of @w and @than, from call to queued stamp. Only differences of
+ * lags are meaningful, because the clocks may be any distance apart. */
 static int64_t more_lag(const struct activity *w, const struct activity *than)
 {
 	return (int64_t)((w->queued - w->start_ns) - (than->queued - than->start_ns));

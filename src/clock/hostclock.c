@@ -263,8 +263,8 @@ int64_t gt_host_clock_realtime_offset_ns(const struct gt_host_clock_map *map, ui
 
 	if (!map->count)
 		return 0;
-	/* the last tuple at or before that time: a step of the wall clock takes effect late, never
-	 * early */
+	/* take the last tuple at or before that time, so that a step of the wall clock takes effect
+	 * late, never early */
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { NEAREST_NS = 1000000 }; /* the jitter of a reading, 100 ns, must not become a rate */
+/* minimum distance of points, so that the jitter of a reading, 100 ns, does not become a rate */
+enum { NEAREST_NS = 1000000 };
 
 static unsigned bit_length(uint64_t v)
 {
@@ -71,7 +72,8 @@ static int init_lines(struct gt_clock_lines *lines, const struct gt_clock_point 
 		list[n].in0 = points[i].in;
 		list[n++].out0 = points[i].out;
 	}
-	if (n == 1) { /* all points lie within a millisecond: a rough rate is better than none */
+	if (n ==
+	    1) { /* all points lie within a millisecond, and a rough rate is better than none */
 		const struct gt_clock_point *last = &points[count - 1];
 
 		if (last->in > list[0].in0 && last->out > list[0].out0 && count > 1) {

@@ -50,8 +50,8 @@ static inline uint64_t gt_clock_line_convert_any(const struct gt_clock_line *lin
 	return d > line->out0 ? 0 : line->out0 - (uint64_t)d;
 }
 
-/* Return true if the short computation gives the right result, as for nearly all stamps of a line:
- * no 128-bit shift, no cap to check. */
+/* Return true if the short computation gives the right result, which it does for nearly all stamps
+ * of a line. It needs no 128-bit shift, and no check of the cap. */
 static inline bool gt_clock_line_is_plain(const struct gt_clock_line *line, uint64_t in)
 {
 	return in - line->in0 < line->plain;

@@ -84,8 +84,11 @@ struct gt_control_command {
 struct gt_control {
 	int listener; /* -1: the socket does not exist */
 	int epoll;    /* epoll descriptor of the thread */
-	int asked; /* eventfd in the collector's epoll set: requests are waiting, or were handled */
-	/* eventfd in the thread's epoll set: answers are waiting, or the thread must end */
+	/* eventfd in the collector's epoll set; written when requests are waiting or were
+	 * handled */
+	int asked;
+	/* eventfd in the thread's epoll set; written when answers are waiting or the thread must
+	 * end */
 	int answered;
 	pthread_t thread;
 	bool has_thread, is_full; /* is_full: true while the listener is not polled */
@@ -100,7 +103,7 @@ struct gt_control {
  * gt_control_begin()
  * @epoll: the collector's epoll descriptor; the loop passes events with a pointer of this module to
  *         gt_control_handle()
- * Return: 0, or negative errno with a cause: the session continues without control.
+ * Return: 0, or negative errno with a cause. The session then continues without control.
  */
 int gt_control_open(struct gt_control *c, const struct gt_folder *folder, int epoll);
 /* Start the thread. Call after adding all commands and starting the program. If the thread cannot

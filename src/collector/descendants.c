@@ -22,7 +22,7 @@
  * kernel's lock of its mappings, for reading. Looks follow after 16 ms, 32 ms, up to 250 ms, and
  * are spaced so that they take at most 1/50 of a processor.
  *
- * Not seen: a process that ended before a look, or whose parent ended before a look. */
+ * A process is not seen if it, or its parent, ended before a look. */
 #include "collector/descendants.h"
 
 #include <errno.h>

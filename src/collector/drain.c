@@ -24,8 +24,8 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-#define TICKS_BEFORE (UINT64_C(1) << 32) /* allowed before the first clock tuple: a few seconds */
-/* allowed after the newest clock tuple: a minute or two, because a busy collector may be late */
+#define TICKS_BEFORE (UINT64_C(1) << 32) /* a few seconds, allowed before the first clock tuple */
+/* a minute or two, allowed after the newest clock tuple, because a busy collector may be late */
 #define TICKS_AFTER  (UINT64_C(1) << 37)
 
 /* Note an untraceable program that a process executes. */

@@ -3,8 +3,8 @@
  * the folder's files; only the collector and `gputap recover` use `journal` and `position`
  * (collector/journal.h).
  *
- * Any program of the user can truncate the mapped files. The collector therefore reads nothing from
- * the mapped session: it keeps a copy, and stores into the mapping under the guard (guard.h). */
+ * Any program of the user can truncate the mapped files. Therefore the collector reads nothing from
+ * the mapped session. It keeps a copy, and stores into the mapping under the guard (guard.h). */
 #ifndef GPUTAP_COLLECTOR_FOLDER_H
 #define GPUTAP_COLLECTOR_FOLDER_H
 

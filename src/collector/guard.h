@@ -19,7 +19,8 @@
 extern _Thread_local sigjmp_buf gt_guard_point;
 
 void gt_guard_install(void); /* installs the handler; kept until gt_guard_restore() */
-void gt_guard_restore(void); /* restores the previous handler; also for the child before exec */
+/* restores the previous handler; also called in the child before exec */
+void gt_guard_restore(void);
 void gt_guard_begin(void);
 void gt_guard_end(void);
 

@@ -365,7 +365,7 @@ uint32_t gt_journal_take(struct gt_journal *j)
 }
 
 /* Free an account in memory. In the file, the account stays until another process gets it, which is
- * harmless: the process has ended, and its segment is gone. */
+ * harmless, because the process has ended, and its segment is gone. */
 void gt_journal_release(struct gt_journal *j, uint32_t number)
 {
 	memset(&j->file->accounts[number], 0, sizeof j->file->accounts[number]);

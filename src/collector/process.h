@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One process as the collector sees it: the mapped segment, and how far each ring is read.
+/* A process in the collector: its mapped segment, and how far each ring was read.
  *
  * A faulty program may overwrite the segment at any time. The geometry is therefore checked once
  * and kept in private fields, and every number read later is checked against the geometry. A
@@ -50,7 +50,7 @@ struct gt_process {
 	bool announced;      /* true if the process was written to the capture */
 	_Atomic bool exited; /* true if the process is gone, or was never in this pid namespace */
 	_Atomic bool is_unseen; /* no pidfd was opened: gone, or in another namespace */
-	/* true if exec replaced the process: another process has its pid now */
+	/* true if exec has replaced the process, so that another process has its pid */
 	bool replaced;
 	bool stopped; /* true if the collector has asked the process to stop recording */
 	bool ended;   /* true if the last records were written */

@@ -106,7 +106,8 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	gt_drain_write_untraced(d);
 	gt_batch_commit(d);
 	if (d->output_error) {
-		/* recovery has no deadline, unlike tracing: the rings stay for another attempt */
+		/* the rings stay for another attempt, because recovery, unlike tracing, has no
+		 * deadline */
 		status = gt_error(d->output_error, "cannot write all of %s", output);
 		gt_capture_writer_destroy(writer);
 		return status;

@@ -265,7 +265,8 @@ static uint32_t next_slot(struct gt_drain *d, struct gt_process *process, uint32
 	}
 	while (k < end && !wants_activity(process, k, how))
 		k++;
-	/* load the state before the ring is read, so that all records of a closed thread are seen */
+	/* load the state before reading the ring, so that all records of a closed thread are
+	 * seen */
 	if (k < end)
 		*state = atomic_load_explicit(&gt_process_slot(process, k)->state,
 					      memory_order_acquire);

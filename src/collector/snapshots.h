@@ -7,7 +7,7 @@
  *
  * Only one snapshot is written at a time; others wait. The thread reads files that the collector
  * only appends to, or has opened before they are removed, so recording continues during the copy.
- * The thread runs at a lower priority. A failure is only reported: it does not affect the
+ * The thread runs at a lower priority. A failure is only reported, and does not affect the
  * recording. */
 #ifndef GPUTAP_COLLECTOR_SNAPSHOTS_H
 #define GPUTAP_COLLECTOR_SNAPSHOTS_H

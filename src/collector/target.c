@@ -74,8 +74,8 @@ static void resolve(const char *program, struct gt_target *t)
 			t->found = t->executable = true;
 			return;
 		}
-		/* exists but is not executable: the result unless a later candidate is
-		 * executable */
+		/* the file exists but is not executable. It is the result unless a later candidate
+		 * is executable */
 		if (found && !t->found) {
 			strcpy(t->path, candidate);
 			t->found = true;

@@ -105,7 +105,7 @@ static uint32_t entry_id(struct gt_thread *t, struct interned *e)
 {
 	if (atomic_load_explicit(&e->epoch, memory_order_relaxed) == t->epoch)
 		return e->id;
-	/* two threads may both write the text, which is harmless: the texts are equal */
+	/* two threads may both write the text, which is harmless, because the texts are equal */
 	if (!string_write(t, e->id, e->text, e->bytes))
 		return 0;
 	atomic_store_explicit(&e->epoch, t->epoch, memory_order_relaxed);

@@ -80,7 +80,7 @@ struct area {
 	/* true if the program's dynamic linker cannot load gputap's libraries:
 	 * gt_exec_complains() */
 	bool without_libraries;
-	/* true if the address space is too small: no variable may load gputap's library */
+	/* true if the address space is too small, so that no variable may load gputap's library */
 	bool is_short;
 	char path[PATH_MAX];
 	char event[PATH_MAX + 256];
@@ -199,8 +199,8 @@ static struct area *take_spare(bool is_first)
 {
 	struct gt_thread *nobody = NULL;
 
-	/* this thread owns the spare area but no exec is in progress in the thread: a vfork's child
-	 * that became another program left the area */
+	/* this thread owns the spare area, but is not in exec. A vfork's child that became another
+	 * program has left the area in this state */
 	if (atomic_compare_exchange_strong(&spare_user, &nobody, &gt_thread) ||
 	    (nobody == &gt_thread && is_first))
 		return &spare;

@@ -9,8 +9,8 @@
  *   2. Every thread's state is therefore stale: each record takes the slow path.
  *   3. The first call on the slow path creates a segment for the child.
  * The locks also lie in the wiped page: after a fork while a segment is being created, no lock is
- * held in the child. A vfork child shares its parent's memory, and its page is not wiped: the child
- * may record into the ring of the thread that waits for it.
+ * held in the child. A vfork child shares its parent's memory, and its page is not wiped, because
+ * the child may record into the ring of the thread that waits for it.
  *
  * Without `gputap run`, tools use a private segment, which has slots for threads and no blocks, so
  * that records are dropped at little cost. */

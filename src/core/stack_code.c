@@ -56,8 +56,8 @@ static void read_build_id(const struct gt_unwind_object *o, char text[2 * ID_BYT
 	}
 }
 
-/* Read the program's path. /proc/self/exe is not enough: it names the dynamic linker if the program
- * was started as `ld.so PROGRAM`. */
+/* Read the program's path. /proc/self/exe is not enough, because it names the dynamic linker if the
+ * program was started as `ld.so PROGRAM`. */
 static __attribute__((noinline)) void read_program_path(const struct gt_unwind_object *o,
 							char text[PATH_BYTES])
 {

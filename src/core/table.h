@@ -50,16 +50,16 @@ bool gt_table_has(const struct gt_table *table, uint32_t number);
 void gt_table_unregister(struct gt_table *table);
 
 /**
- * gt_table_adopt() - register a table for interposition: the audit library has set the real
- * functions, and the program's bindings serve as the table
- * Sets services as for a registered table. May be repeated. Return: 0, -ENOSPC.
+ * gt_table_adopt() - register a table for interposition, in which the audit library has set the
+ * real functions, and the program's bindings serve as the table Sets services as for a registered
+ * table. May be repeated. Return: 0, -ENOSPC.
  */
 int gt_table_adopt(struct gt_table *table);
 
 /**
  * gt_table_extension() - return the tap for a function that a runtime looks up for the program
  * @tables, @count: the instances of the domain; each can store one real function of that name
- * @unknown: set when no operation has that name: write GT_EVENT_UNKNOWN_ENTRY, once
+ * @unknown: set if no operation has that name; the caller writes GT_EVENT_UNKNOWN_ENTRY, once
  * Return: the function for the program: a tap, or @real itself (not requested, or no instance is
  *         left).
  */

@@ -44,8 +44,8 @@ struct gt_thread {
 	uint64_t next_id;       /* id of the next call */
 	/* lower half of the address at which the current block's data ends */
 	uint32_t end;
-	/* nonzero between reserve and commit: a signal handler's records are counted, not
-	 * written */
+	/* nonzero between reserve and commit, while records of a signal handler are counted, but
+	 * not written */
 	uint8_t writing;
 	uint32_t outer_return; /* GT_RETURN() of the outermost open call, if `depth` is not 0 */
 	/* number of open calls. Follows `outer_return`, because both are written together */

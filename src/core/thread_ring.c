@@ -143,7 +143,7 @@ static struct gt_slot *overflow_slot(void)
 /* Wait until @take succeeds, because the collector returned a block or slot, or until
  * session.wait_ns is over. @take returns false if nothing can be taken yet, and clears *hope if it
  * never can. If the collector has returned no block during a whole wait, it is considered dead or
- * stuck: the next wait only starts after the collector's count has changed. */
+ * stuck, and the next wait only starts after the collector's count has changed. */
 static bool wait_for(struct gt_segment *r,
 		     bool (*take)(struct gt_segment *r, uint32_t *number, bool *hope),
 		     uint32_t *number)
@@ -270,7 +270,7 @@ static void *report_loss(struct gt_thread *t, size_t bytes)
 	e->value = lost;
 	e->bytes = 0;
 	gt_ring_commit(t, sizeof *e);
-	/* `writing` is 0 now: a subscriber may make calls, and their records come first */
+	/* `writing` is 0 here, because a subscriber may make calls, and their records come first */
 	gt_subscribers_event(GT_EVENT_LOSS, domain, lost, NULL);
 	t->writing = 1;
 	/* a signal handler may have moved `end` before this point, but not after it */

@@ -76,8 +76,8 @@ static uintptr_t copy_piece(struct walk *w)
 
 	if (n > 0)
 		return (uintptr_t)n;
-	/* the stack ends before GT_UNWIND_COPY bytes: a read of several pages returns one page, or
-	 * nothing */
+	/* the stack ends before GT_UNWIND_COPY bytes, so a read of several pages returns one page,
+	 * or nothing */
 	for (size_t bytes = 4096 - (w->sp & 4095); bytes <= GT_UNWIND_COPY; bytes += 4096) {
 		long more;
 
@@ -156,8 +156,8 @@ static __attribute__((noinline)) void make_rule(const struct walk *w, uintptr_t 
 
 static inline const struct gt_unwind_rule *get_rule(const struct walk *w)
 {
-	/* look up the call instruction itself: it may be the last instruction of a function that
-	 * does not return */
+	/* look up the call instruction itself, because it may be the last instruction of a function
+	 * that does not return */
 	const uintptr_t pc = w->pc - !w->exact;
 	struct gt_unwind_rule *slot = &w->area->rules[(pc ^ pc >> 9 ^ pc >> 18) % GT_UNWIND_RULES];
 

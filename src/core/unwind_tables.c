@@ -4,7 +4,7 @@
  *
  *   .eh_frame_hdr ─ binary search ─► FDE of the function ─► CIE ─► instructions, until pc
  *
- * All reads are within the module's mapping: a damaged table gives no rule. */
+ * All reads are within the module's mapping, and a damaged table gives no rule. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Formats the arguments of a call as text, using the generated description.
  *
- * Exporters call this for millions of calls: no printf, one pass, one bounds check per piece. The
- * output is valid UTF-8 (other bytes are written as \xHH) and one line, for any input from the
- * traced program. A word or payload that does not fit its description is shown raw, because records
- * come from files and are not trusted. */
+ * Exporters format millions of calls. Therefore this code uses no printf(), one pass, and one
+ * bounds check per piece. The output is valid UTF-8 (other bytes are written as \xHH) and one line,
+ * for any input from the traced program. A word or payload that does not fit its description is
+ * shown raw, because records come from files and are not trusted. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks up entries of the generated tables. The tables of a domain are unpacked on first use and
- * constant afterwards: no locks, any thread. Operations named in captures are added under a lock,
- * see below. */
+ * constant afterwards, so any thread may read them without a lock. Operations named in captures are
+ * added under a lock, see below. */
 #include "record/packed.h"
 
 #include <pthread.h>

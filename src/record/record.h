@@ -379,7 +379,8 @@ struct gt_record_code {
 };
 
 enum gt_names_flag {
-	GT_NAMES_LINES = 1, /* lines were looked up too: a line that is missing here is unknown */
+	GT_NAMES_LINES =
+		1, /* lines were looked up too, so a line that is missing here is unknown */
 	/* the module is a Python interpreter, which is known even without functions */
 	GT_NAMES_INTERPRETER = 2,
 	/* code in no module, with names from a map that the JIT compiler wrote during the run */
@@ -460,7 +461,8 @@ enum gt_drop_reason {
 	/* call or GPU activity still open at the end of the process or of the session; the
 	 * collector counts it */
 	GT_DROP_UNFINISHED,
-	GT_DROP_CORRUPT, /* lost with a damaged ring or file: the bytes were not records */
+	/* lost because a damaged ring or file contained bytes that were not records */
+	GT_DROP_CORRUPT,
 	/* the capture could not store the record (disk full, file size limit); the collector counts
 	 * it */
 	GT_DROP_OUTPUT,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Gets values of a call through the roles of its arguments: bytes, source, destination, stream, ...
- * So exporters need no tables of names. Values come from files: a value that does not fit its
+ * So exporters need no tables of names. Values come from files, so a value that does not fit its
  * description counts as missing. */
 #include <string.h>
 

@@ -15,10 +15,10 @@
  *
  * How memory shrinks: the collector frees the memory of unused drained blocks.
  *   1. Pop a block, as a writer does. From then on, the collector owns the block.
- *   2. Punch all pages but the first, which holds the header: a slower writer's pop may still read
- *      the header.
+ *   2. Punch all pages except the first, which holds the header, because a slower writer's pop may
+ *      still read the header.
  *   3. Set is_cold.
- *   4. Push the block back, or keep it while memory is short.
+ *   4. Push the block back, or keep it while memory is scarce.
  * A writer that pops a cold block populates it before writing. If no memory is available, the
  * writer pushes the block back.
  *
@@ -87,7 +87,7 @@ struct gt_slot_domain {
 };
 
 /* A started call: its id plus the operation's number in the upper bits, where an id contains the
- * slot's ordinal. The word is not cleared when the call returns: the call is open as long as no
+ * slot's ordinal. The word is not cleared when the call returns. The call is open as long as no
  * record has its id. */
 #define GT_CALL_WORD(id, number) ((id) + ((uint64_t)(number) << GT_CALL_NUMBER_SHIFT))
 #define GT_CALL_NUMBER_SHIFT     48
@@ -179,7 +179,7 @@ struct gt_segment {
 	uint32_t version; /* a reader refuses a segment of another version with an error message */
 	/* sizeof(struct gt_segment), rounded up to a page: offset of the slots */
 	uint32_t header_bytes;
-	/* size of the whole file, which is sparse: only touched pages have memory */
+	/* size of the whole file, which is sparse, so that only touched pages have memory */
 	uint64_t segment_bytes;
 	uint32_t slot_bytes, slot_count;
 	uint32_t block_bytes, block_count; /* block_bytes includes the header */
@@ -197,9 +197,10 @@ struct gt_segment {
 	_Atomic uint32_t next_ordinal;
 	_Atomic uint32_t next_string;
 	_Atomic uint32_t next_object[16]; /* indexed by enum gt_object_type */
-	_Atomic uint32_t slots_used;      /* high-water mark: the reader looks at no later slots */
-	_Atomic uint32_t blocks_used;     /* blocks handed out at least once */
-	_Atomic uint32_t runtimes_seen;   /* bit per enum gt_domain: a table was registered */
+	/* high-water mark of used slots; the reader looks at no later slots */
+	_Atomic uint32_t slots_used;
+	_Atomic uint32_t blocks_used;   /* blocks handed out at least once */
+	_Atomic uint32_t runtimes_seen; /* bit per enum gt_domain of which a table was registered */
 	/* number of fork children that could not create a segment */
 	_Atomic uint32_t children_lost;
 	_Alignas(64) _Atomic uint64_t free; /* tag << 32 | block: stack of drained blocks */

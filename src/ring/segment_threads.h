@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's own threads in a process, as part of its segment: the last words of the header's pages.
- * Few files need this header.
+/* gputap's own threads in a process. The data is part of the process's segment, in the last words
+ * of the header's pages. Few files need this header.
  *
  *   | struct gt_segment | unused | struct gt_segment_threads | slots
  *                                                          ^ gt_segment.header_bytes */

@@ -468,7 +468,8 @@ uint32_t gt_slot_take(struct gt_segment *r, _Atomic uint32_t *hint)
 							     memory_order_release,
 							     memory_order_acquire))
 			continue;
-		expected = GT_SLOT_FREE; /* another thread may have found the slot meanwhile */
+		expected =
+			GT_SLOT_FREE; /* another thread may have found the slot in the meantime */
 		if (atomic_compare_exchange_strong_explicit(&gt_segment_slot(r, used)->state,
 							    &expected, GT_SLOT_TAKEN,
 							    memory_order_acquire,

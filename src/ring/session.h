@@ -8,8 +8,8 @@
  *       struct gt_segment of one process; created under a name that starts with '.' and renamed
  *       when it is complete
  *   <folder>/<pid>-<ticks>.gpulost
- *       symbolic link that a process without a segment leaves: a link needs no descriptor and no
- *       block of memory. Target: "errno path-of-the-program"; only the end of a long path
+ *       symbolic link that a process without a segment creates, because a link needs no descriptor
+ *       and no block of memory. Target: "errno path-of-the-program"; only the end of a long path
  *   <folder>/untraced
  *       the same data for processes that cannot create a link because inodes are exhausted: a line
  *       per process, with the prefix "pid ticks "; the collector creates the file
