@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Appends names of frames to a finished capture: see frame_names.h. One write replaces the old end
- * marker with the blocks of names and a new end marker. A reader that opens the file during the
- * write sees a file that is cut after its last record. */
+ * marker with the blocks of names and a new end marker. To a reader that opens the file during the
+ * write, the file appears to be cut after its last record. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -16,7 +16,8 @@ struct gt_stack_info {
 	uint32_t generation; /* generation of the process's modules */
 	uint32_t native, python;
 	uint8_t end; /* GT_FRAMES_WHOLE, .. */
-	/* native frames first, as in struct gt_record_frames; valid while the capture is open */
+	/* frames in the order of struct gt_record_frames, native frames first; valid while the
+	 * capture is open */
 	const uint64_t *frames;
 };
 

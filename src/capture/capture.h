@@ -498,7 +498,7 @@ struct gt_item {
 	uint32_t name;                      /* string id */
 	const struct gt_object_info *queue; /* NULL: unknown */
 	uint64_t call_start_ns;
-	uint64_t queued_ns, submitted_ns; /* 0: unknown; start_ns and end_ns can be 0 also */
+	uint64_t queued_ns, submitted_ns; /* 0: unknown; start_ns and end_ns can also be 0 */
 	uint64_t bytes, object[2];
 	uint32_t global[3];
 	union { /* see gt_item_endpoints() */
@@ -559,10 +559,10 @@ struct gt_time_range {
 	uint64_t from_ns, to_ns;
 };
 
-/* Restricts cursors created from now on. They return calls and GPU activities that overlap a span,
- * activities without a known start, all calls that start or end ranges in pairs (push, pop, start,
- * stop), and all external ids. Cursors skip blocks without such records. The parent of a call is
- * the innermost enclosing call that is returned. */
+/* Restricts cursors that are created from now on. These cursors return calls and GPU activities
+ * that overlap a span, activities without a known start, all calls that start or end ranges in
+ * pairs (push, pop, start, stop), and all external ids. Cursors skip blocks without such records.
+ * The parent of a call is the innermost enclosing call that is returned. */
 struct gt_scope {
 	const struct gt_time_range *spans; /* sorted, disjoint */
 	size_t count;

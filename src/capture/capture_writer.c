@@ -46,7 +46,8 @@ struct gt_stream {
 	struct gt_capture_writer *writer;
 	struct gt_stream *next, **link; /* links in writer.streams or writer.spare */
 	uint32_t process, ordinal;
-	/* range of call times in blocks ended since the last gt_capture_stream_is_doubted() */
+	/* range of the times of calls in blocks that ended since the last
+	 * gt_capture_stream_is_doubted() */
 	uint64_t first_ticks, last_ticks;
 	struct gt_encoder encoder;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoder and decoder of rows, without their hot loops, which fastcpu.h chooses. */
+/* The encoder and the decoder of rows, without the hot loops, of which fastcpu.h chooses a
+ * variant. */
 #include <stdlib.h>
 #include <string.h>
 

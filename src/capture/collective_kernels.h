@@ -40,7 +40,7 @@ struct gt_collective_task {
 	/* first and last call of the launch; first_id 0: the task was never launched */
 	uint64_t first_id, last_id;
 	uint64_t stream;
-	uint32_t process, member; /* index + 1 in struct gt_collectives */
+	uint32_t process, member; /* `member`: index + 1 in gt_collectives.members */
 	uint32_t part; /* index in the member, or number of a message | GT_COLLECTIVE_MESSAGE */
 };
 
@@ -62,8 +62,8 @@ struct gt_collective_kernels {
 	/* thread whose calls are being read */
 	uint32_t process, ordinal;
 	uint32_t batches;   /* number of nested open batches */
-	size_t batch_from;  /* first task in the open batches */
-	size_t launch_from; /* first task of the open launch */
+	size_t batch_from;  /* index of the first task in the open batches */
+	size_t launch_from; /* index of the first task of the open launch */
 	uint32_t launch_depth;
 	bool is_launching;
 };

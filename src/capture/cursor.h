@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of a cursor: shared by cursor.c and cursor_next.c. */
+/* Internals of a cursor, which cursor.c and cursor_next.c share. */
 #ifndef GPUTAP_CAPTURE_CURSOR_H
 #define GPUTAP_CAPTURE_CURSOR_H
 

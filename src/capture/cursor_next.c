@@ -13,7 +13,7 @@
  * outermost call never arrives (crash, drop), the group is returned without it.
  *
  * Parents: when a call of depth d arrives, it is compared with the deeper entries of `open`. An
- * entry whose id is higher started later, and so inside the call. For any other entry, the
+ * entry with a higher id started later than the call, and so inside it. For any other entry, the
  * enclosing call was dropped, and the parent is unknown.
  *
  * External ids: pushes and pops lie between the records of the calls that enclose them. So the tops

@@ -665,7 +665,7 @@ static int put_kept(struct cutter *k)
 		k->begin_ns =
 			k->activity_from > s->info.start_ns ? k->activity_from : s->info.start_ns;
 	if (s->kept.is_kept && s->kept.begin_ns + (uint64_t)s->shift_ns > k->begin_ns)
-		/* earlier records are incomplete */
+		/* records before the retained window are incomplete */
 		k->begin_ns = s->kept.begin_ns + (uint64_t)s->shift_ns;
 	kept.begin_ns = k->begin_ns < k->end_ns ? k->begin_ns - (uint64_t)s->shift_ns : 0;
 	kept.end_ns = k->begin_ns < k->end_ns ? k->end_ns - (uint64_t)s->shift_ns : 0;

@@ -29,7 +29,7 @@ struct gt_cut {
 	uint64_t from_ns, to_ns;
 	void (*progress)(void *data, uint64_t done, uint64_t total); /* bytes; may be NULL */
 	void *progress_data;
-	/* results, added to these fields */
+	/* results, which are added to these fields */
 	uint64_t kept, context; /* records */
 	uint64_t bytes_read;    /* size of the stream blocks read */
 };

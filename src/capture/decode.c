@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The row decoder as a function, for callers that need no inlining. Compiled twice, see
+/* The row decoder as a function, for callers that do not need it inlined. Compiled twice, see
  * fastcpu.h. */
 #include "capture/decode_row.h"
 

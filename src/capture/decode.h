@@ -58,7 +58,7 @@ struct gt_decoder {
 	struct gt_decode_at at;
 	const uint8_t *end;
 	uint32_t shape_count;
-	uint64_t *scratch; /* words of a row with a tail; NULL until the first such row */
+	uint64_t *scratch; /* words of a row with a tail; NULL until such a row is decoded */
 	struct gt_decode_shape shapes[GT_ROW_NEW_SHAPE + 1];
 	/* the last row of each shape, at gt_decode_place() */
 	uint64_t words[GT_ROW_SHAPES][GT_DECODE_OUT];

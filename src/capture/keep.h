@@ -52,7 +52,7 @@ struct gt_keep {
 	uint64_t filter_at;  /* filter the metadata once meta.N reaches this size */
 	struct gt_chunk chunks[GT_KEEP_CHUNKS]; /* oldest chunk first; rows go to the last chunk */
 	size_t count;
-	uint64_t ended_bytes; /* total size of all chunks but the last */
+	uint64_t ended_bytes; /* total size of all chunks except the last */
 	/* requested limit, but at most half of the available space, because the capture needs the
 	 * other half */
 	uint64_t most_bytes;

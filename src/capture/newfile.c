@@ -2,8 +2,8 @@
 /* Replaces a file with a new one instead of truncating it. Truncation would delay the start of the
  * program by milliseconds, because the kernel frees the file's blocks and drops its pages at once,
  * and because ext4 writes the new contents of a truncated file to disk when the file is closed. So
- * a new file takes the name, and the old file is deleted later, when it is closed. Files whose
- * replacement would be visible are truncated. */
+ * a new file takes the name, and the old file is deleted later, when it is closed. A file is
+ * truncated if other users or programs would notice its replacement. */
 #include "capture/newfile.h"
 
 #include <errno.h>

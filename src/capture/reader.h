@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of an open capture: shared by reader.c, objects.c, deviceclocks.c and cursor.c. */
+/* Internals of an open capture, which reader.c, objects.c, deviceclocks.c and cursor.c share. */
 #ifndef GPUTAP_CAPTURE_READER_H
 #define GPUTAP_CAPTURE_READER_H
 
@@ -114,7 +114,7 @@ struct gt_capture {
 	struct gt_capture_health health;
 	struct gt_capture_index index;
 	struct gt_process_info *processes;
-	struct process_sums **sums; /* one per process; NULL: no counts */
+	struct process_sums **sums; /* one entry per process; NULL: no counts */
 	struct gt_thread_info *threads;
 	struct gt_event_info *events;
 	struct gt_object_info *objects; /* sorted by process, type, number */

@@ -17,8 +17,8 @@
 
 enum { LOOK_BYTES = 4096 }; /* headers are far apart: reading more would waste time */
 
-/* Make the bytes at `at` available: @wanted bytes, or fewer at the end of the file. If the window
- * does not contain them, read @refill bytes.
+/* Make the bytes at `at` available: @wanted bytes, or fewer bytes at the end of the file. If the
+ * window does not contain them, read @refill bytes.
  * Return the number of available bytes, 0 at the end, or negative errno. */
 static ssize_t peek_bytes(struct gt_scan *s, uint64_t at, size_t wanted, size_t refill,
 			  const uint8_t **p)

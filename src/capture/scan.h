@@ -19,7 +19,7 @@ struct gt_scan {
 	uint64_t at;    /* expected position of the next block */
 	uint64_t bad_bytes, bad_blocks;
 	uint8_t uuid[16];       /* id of the file; 0 if its header is damaged */
-	struct gt_index *index; /* gt_scan_take_index(); NULL: read heads from the blocks */
+	struct gt_index *index; /* set by gt_scan_take_index(); NULL: read heads from the blocks */
 	uint64_t window_at;
 	size_t window_bytes;
 	uint8_t window[GT_SCAN_WINDOW];

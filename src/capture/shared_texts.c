@@ -59,7 +59,7 @@ static bool read_part(const struct gt_capture *c, const struct gt_item *item, ui
 }
 
 /* Return the size of the payload with its texts. Return 0 if the payload has no shared texts, or is
- * larger than gputap writes. */
+ * larger than any payload that gputap writes. */
 static size_t count_bytes(const struct gt_capture *c, const struct gt_item *item)
 {
 	size_t bytes = 0;

@@ -106,7 +106,7 @@ int gt_snapshot_copy(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_
 			continue;
 		if (n < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO))
 			return -errno;
-		if (n <= 0) /* the kernel cannot copy between these file systems */
+		if (n <= 0) /* the kernel cannot copy between these two file systems */
 			return copy_bytes(from, at, bytes, to, to_at);
 		at += (uint64_t)n;
 		to_at += (uint64_t)n;

@@ -69,9 +69,9 @@ struct gt_capture_writer {
 	char *path;
 	uint64_t kernels;     /* accepted */
 	uint64_t limit_bytes; /* RLIMIT_FSIZE minus room for the end; UINT64_MAX: no limit */
-	uint8_t *kept;        /* metadata of `main` since the last good flush */
+	uint8_t *kept;        /* metadata blocks of `main` since the last good flush */
 	size_t kept_bytes, kept_room;
-	uint8_t *records; /* GT_WRITER_RECORDS_BYTES, for records_process */
+	uint8_t *records; /* buffer of GT_WRITER_RECORDS_BYTES, for records of records_process */
 	size_t records_bytes;
 	uint32_t records_process;
 	struct gt_stream *streams, *spare;

@@ -181,7 +181,7 @@ static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
 	switch (s->ssi_signo) {
 	case SIGCHLD:
 	case SIGPIPE: /* gputap's stderr is gone */
-	case SIGXFSZ: /* gputap's capture is too long; write() reports the error */
+	case SIGXFSZ: /* gputap's capture is too long, and write() reports the error */
 	case SIGIO:   /* from a lease: see gt_file_in_use() */
 		if (s->ssi_signo == SIGIO && s->ssi_code <= 0)
 			send_on(c, s);

@@ -774,7 +774,7 @@ static int start_program(struct collector *c, char *const *argv)
 				     &environment);
 	if (!status) {
 		take_clock(c);
-		gt_batch_commit(&c->drain); /* recovery can start from here */
+		gt_batch_commit(&c->drain); /* recovery can start from this point */
 		restore_files_limit(c);
 		status = gt_child_start(&c->child, argv, environment);
 		raise_files_limit(c);

@@ -11,7 +11,7 @@
  * A separate thread serves the connections, so that a change does not wait until the collector has
  * a processor and has read all rings. A command runs in one of two places:
  *
- *   GT_CONTROL_AT_ONCE   in that thread: the command's data must be safe for two threads
+ *   GT_CONTROL_AT_ONCE   in that thread, so the command's data must be safe for two threads
  *   GT_CONTROL_IN_TURN   in the collector, which is woken for the command:
  *       READING --thread--> ASKED --collector--> ANSWERED --thread--> FREE
  *     The collector owns a connection while its state is ASKED; otherwise the thread owns it. To

@@ -52,7 +52,7 @@ void gt_drain_write_obstacle(struct gt_drain *d, uint32_t pid, uint64_t ticks, c
 /* Ask all processes to stop recording. */
 void gt_drain_stop(struct gt_drain *d);
 
-/* Sum up all processes that have ended. */
+/* Sum up the counts of all processes that have ended. */
 struct gt_run_result;
 void gt_drain_result(const struct gt_drain *d, struct gt_run_result *result);
 

@@ -26,9 +26,9 @@ struct gt_target;
 /**
  * gt_environment_make() - copy @base and add the variables that the session needs
  * LD_PRELOAD: gputap's library, then the user's. LD_AUDIT: the user's, then gputap's.
- * The runtimes' own variables (record/variable.h): in lists of libraries, gputap's library comes
- * first, which is nearest to the runtime (OpenCL's loaders call the last layer first), so that the
- * user's libraries see the program in the same way as without gputap. ocl-icd truncates
+ * The runtimes' own variables (record/variable.h): gputap's library comes first in lists of
+ * libraries, which puts it nearest to the runtime (OpenCL's loaders call the last layer first). So
+ * the user's libraries see the program in the same way as without gputap. ocl-icd truncates
  * OPENCL_LAYERS after the first use, so the complete value is also passed in a variable of gputap.
  * A variable that none of @domains needs stays unchanged, because some programs do more work if it
  * is set: with NVTX's variable set, XLA makes a range with a payload for each operation that it

@@ -108,7 +108,7 @@ static uint64_t left_in(const char *folder, bool is_v2)
 }
 
 /* Return the minimum of the memory left in the group @path below @mount and in all its ancestors.
- * In a container the path may belong to another namespace, so only groups that exist count. */
+ * In a container, the path may belong to another namespace, so only existing groups count. */
 static uint64_t left_above(const char *mount, const char *path, size_t bytes, bool is_v2)
 {
 	char folder[PATH_MAX];

@@ -71,7 +71,7 @@ bool gt_session_windows_set(struct gt_session_windows *w, bool recording, enum g
  * far. Return the ms until the next change may be due, or -1 if no change is pending. */
 int gt_session_windows_look(struct gt_session_windows *w, uint64_t now_ns, uint64_t kernels);
 
-/* Handle a signal to `gputap run`. Return true if the signal is for gputap and not for the
+/* Handle a signal sent to `gputap run`. Return true if the signal is for gputap and not for the
  * program. */
 bool gt_session_windows_signal(struct gt_session_windows *w, int number);
 

@@ -52,7 +52,7 @@ static bool is_of_session(uint32_t pid, const struct gt_folder *folder, bool *is
 	return s.is_found;
 }
 
-/* Return true if every younger process has a higher pid. */
+/* Return true if all younger processes have higher pids. */
 static bool are_numbers_in_order(uint32_t first, uint64_t since_ns)
 {
 	FILE *f = fopen("/proc/loadavg", "re");

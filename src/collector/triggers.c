@@ -65,7 +65,7 @@ struct gt_triggers {
 	double tick_ns;
 	struct gt_clock_tuple begin;
 	uint64_t undecided;
-	/* duration of the shortest call (in ticks) and GPU activity (in ns) that may match any
+	/* minimum duration of a call (in ticks), and of a GPU activity (in ns), that may match any
 	 * trigger */
 	uint64_t calls[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN];
 	uint64_t activity[GT_DOMAIN_COUNT][GT_DEVICE_OP_COUNT];

@@ -105,7 +105,7 @@ bool gt_emit_renew(struct gt_thread *t);
 bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain domain,
 		    uint64_t value, const char *text);
 
-/* Write GT_RECORD_CLOCK. @device_stamp: read between the two host times. */
+/* Write GT_RECORD_CLOCK. @device_stamp: stamp that was read between the two host times. */
 bool gt_clock_write(struct gt_thread *t, uint32_t device, uint8_t method, uint64_t host_before,
 		    uint64_t host_after, uint64_t device_stamp, uint64_t runtime_host);
 

@@ -58,7 +58,7 @@ static struct {
 	[PRELOAD] = {.name = "LD_PRELOAD", .library = OUR_LIBRARY},
 	[AUDIT] = {.name = "LD_AUDIT", .library = "libgputap-audit.so", .last = true},
 	[COMPAT] = {.name = "GPUTAP_COMPAT"},
-	/* settings that gputap's two libraries need to coexist with programs:
+	/* settings that programs need in order to run with gputap's two libraries:
 	 * collector/environment.c */
 	[STATIC_TLS] = {.name = "GLIBC_TUNABLES", .library = GT_STATIC_TLS_TUNABLE, .last = true},
 	[ASAN] = {.name = "ASAN_OPTIONS", .library = "verify_asan_link_order=", .last = true},

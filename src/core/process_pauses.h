@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides when this process is recorded: the reasons to pause, and the changes written to the
- * segment. There are three reasons. The process is recorded while none applies:
+/* Decides when this process is recorded. Contains the reasons to pause, and writes changes to the
+ * segment. The process is recorded while none of three reasons to pause applies:
  *   the program   roctxProfilerPause(), gputap_pause()
  *   the session   for all its processes: gt_session.control, which the collector changes
  *   ranges        --from and --to, counted in each process (core/range_window.h)

@@ -9,8 +9,8 @@
  *     end    gt_range_window_end() pauses recording after the record of that --to range was written
  *
  * A process has one window. After the window has ended, or if it can no longer start, ranges are
- * not counted. A fork's child starts its own count from 0. The counts are in the segment, for the
- * collector. Without --from and --to, a range costs one additional load.
+ * not counted. A fork's child starts its own count from 0. The counts are stored in the segment,
+ * where the collector reads them. Without --from and --to, a range costs one additional load.
  * Locking: none for a range; at the start and end of the window, the lock of
  * gt_contexts_pause(). */
 #ifndef GPUTAP_CORE_RANGE_WINDOW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See stack_code.h. A module is identified by its address and the generation in which it was first
- * seen. After the dynamic linker has unmapped anything, all modules are written again with the
+ * seen. After the dynamic linker has unmapped a module, all modules are written again with the
  * stacks that follow. */
 #include "core/stack_code.h"
 
@@ -102,7 +102,7 @@ static bool write_module(struct gt_thread *t, const struct gt_unwind_object *o, 
 	return true;
 }
 
-/* Write the module if it is not written yet. Return the same value as gt_stack_code_note(). */
+/* Write the module if it was not written yet. Return the same value as gt_stack_code_note(). */
 static bool note_module(struct gt_stack_modules *known, struct gt_thread *t, uint32_t generation,
 			const struct gt_unwind_object *o)
 {

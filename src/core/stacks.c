@@ -267,7 +267,7 @@ void gt_stacks_leave(const struct gt_stacks_call *call, uint32_t op)
 	if (!call->start_ns || !gt_stacks_is_slow(gt_ticks_boottime() - call->start_ns))
 		return;
 	t = gt_thread_own();
-	/* the ids differ in the child of a fork, and if the call was not recorded after all */
+	/* the ids differ in the child of a fork, or if the call was not recorded after all */
 	if (t && GT_ID_ORDINAL(call->id) == GT_ID_ORDINAL(t->next_id) && call->id < t->next_id)
 		gt_stacks_take(t, op, call->id);
 }

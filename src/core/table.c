@@ -3,7 +3,8 @@
  * so taking a lock is acceptable.
  *
  * gt_table_register(), for a table that a runtime offers:
- *   1. The table is entered into gt_tables (release): contexts that change from now on find it.
+ *   1. The table is entered into gt_tables (release), so that contexts that change from now on find
+ *      it.
  *   2. Each tap gets the real function. For requested operations, the runtime's table gets the tap.
  *      Other threads may call the tap at once: without services it makes only the real call.
  *   3. gt_contexts_apply() gives the taps the services that started contexts request.

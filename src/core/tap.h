@@ -20,7 +20,8 @@
 
 enum gt_service {
 	GT_SERVICE_STREAM = 1, /* record the call */
-	/* GPU activities or transparency require the hand-written wrap around the real function */
+	/* run the hand-written wrap around the real function, for GPU activities or to hide changes
+	 * from the program */
 	GT_SERVICE_WRAP = 2,
 	/* record the call's GPU activities, even if the call itself is not recorded */
 	GT_SERVICE_ACTIVITY = 4,

@@ -122,8 +122,8 @@ static bool is_on_signal_stack(void)
 	return syscall(SYS_sigaltstack, NULL, &now) == 0 && now.ss_flags & SS_ONSTACK;
 }
 
-/* Note that the open calls will never be recorded, so that they do not count as open if the process
- * dies. */
+/* Note that the open calls will never be recorded, so that the calls do not count as open if the
+ * process dies. */
 static void note_left(struct gt_thread *t)
 {
 	if (!t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed))

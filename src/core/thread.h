@@ -331,8 +331,8 @@ static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_dom
 	return id;
 }
 
-/* Open a call that is not recorded but whose GPU activities are. Calls that the runtime makes
- * inside it do not count as the program's. End the call like any other. */
+/* Open a call that is not recorded, but whose GPU activities are recorded. Calls that the runtime
+ * makes inside it do not count as the program's. End the call like any other. */
 static inline GT_IN_LINE uint64_t gt_call_begin_unrecorded(struct gt_thread *t)
 {
 	gt_call_open(t);

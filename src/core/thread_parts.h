@@ -10,8 +10,8 @@
 void gt_thread_forget(struct gt_thread *t);
 
 /* Take a slot of this process's segment, ACTIVE, with the thread's name and start. If no slot is
- * free, return a private page, which only counts. NULL: out of memory. @tid 0: take the calling
- * thread and its name. */
+ * free, return a private page that only counts records. NULL: out of memory. @tid 0: take the
+ * calling thread and its name. */
 struct gt_slot *gt_thread_take_slot(uint32_t tid, const char *name);
 /* Release the slot when its thread ends. The slot must belong to this process. */
 void gt_thread_give_slot(struct gt_slot *slot);

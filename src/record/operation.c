@@ -119,7 +119,8 @@ static uint32_t hash_name(const char *name, size_t bytes)
 
 /* Operations of `relayed` domains, each with the name that its calls were recorded with. Entries
  * are never removed. Readers of captures add entries under `lock`, in several threads. A lookup by
- * number takes no lock: `infos` does not move, and `count` is stored after the new entry. */
+ * number takes no lock, because `infos` does not move, and `count` is stored after the new
+ * entry. */
 enum { NAMED_MOST = 0xffff - GT_NAMED_FROM };
 
 static struct named_operation {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Describes every operation of every domain, for readers of records and for tools: names,
- * arguments, status, output format. Generated from api/<domain>.api (see gen/). The injected
- * library contains the descriptions too, for tools. */
+/* Describes every operation of every domain (names, arguments, status, output format), for readers
+ * of records and for tools. Generated from api/<domain>.api (see gen/). The injected library also
+ * contains the descriptions, for tools. */
 #ifndef GPUTAP_RECORD_OPERATION_H
 #define GPUTAP_RECORD_OPERATION_H
 
@@ -128,7 +128,7 @@ enum gt_role {
 	GT_ROLE_SIGNALS, /* event that refers to the call's GPU activity from this call on */
 	/* number of the range that contains the call (gt_domain_traits.relayed) */
 	GT_ROLE_WITHIN,
-	/* further data on a range or a mark (struct gt_range_detail) */
+	/* details of a range or a mark (struct gt_range_detail) */
 	GT_ROLE_SEQUENCE,
 	GT_ROLE_SHAPES,
 	GT_ROLE_SCOPE, /* NVTX domain: a text */
@@ -230,8 +230,8 @@ const char *gt_memory_name(enum gt_memory memory); /* "host", "device", ... */
  * no status or the status was not recorded. */
 bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *status);
 bool gt_status_failed(enum gt_domain domain, int32_t status);
-/* Return true if the status means that the runtime does not support a feature, or already is in the
- * requested state. Programs make such calls to find out. */
+/* Return true if the status means that the runtime does not support a feature, or that an object
+ * already is in the requested state. Programs make such calls to find out. */
 bool gt_status_refused(enum gt_domain domain, int32_t status);
 /* Return a name such as "CL_INVALID_VALUE", or NULL if the name is unknown. */
 const char *gt_status_name(enum gt_domain domain, int32_t status);

@@ -43,7 +43,7 @@ struct gt_packed_operation {
 	int8_t status_arg;
 	bool in_table, waits;
 	uint8_t finished;
-	uint16_t collective; /* enum gt_collective, enum gt_joint << 8 */
+	uint16_t collective; /* enum gt_collective | enum gt_joint << 8 */
 };
 
 struct gt_packed_domain {

@@ -98,12 +98,12 @@ struct gt_payload {
 	uint32_t bytes; /* number of bytes that follow, without padding */
 };
 #define GT_PAYLOAD_TRUNCATED 1u /* the argument was longer than the cap */
-/* gt_payload.arg of data from the runtime: struct gt_facts */
+/* gt_payload.arg of data that the runtime reported: struct gt_facts */
 #define GT_PAYLOAD_FACTS     0xffffu
 
 /* Data that the runtime reported about a call after its return (`asks` in api/README.md). */
 struct gt_facts {
-	uint32_t device; /* number of the device object that has the memory; 0: unknown */
+	uint32_t device; /* object number of the device that has the memory; 0: unknown */
 	uint32_t reserved;
 	/* bytes that the call allocated, or bytes of each element of a message; UINT64_MAX:
 	 * unknown */

@@ -38,10 +38,10 @@ struct gt_variable {
 	 * `until` but not `until_without` (NULL: no second condition); NULL: the runtime reads the
 	 * list on every use */
 	const char *until, *until_without;
-	/* object in libgputap.so for interposition, which must ignore libraries into which this
-	 * variable already loads gputap (runtime/interposition.h) */
+	/* object in libgputap.so for interposition. Interposition must ignore libraries into which
+	 * this variable already loads gputap (runtime/interposition.h) */
 	const char *object;
-	/* one bit per enum gt_domain that this variable intercepts: a session that records none of
+	/* one bit per enum gt_domain that this variable intercepts. A session that records none of
 	 * these domains leaves the variable unset */
 	uint32_t domains;
 };

@@ -119,7 +119,7 @@ struct gt_block {
 	_Atomic uint32_t next;
 	_Atomic uint32_t free_next; /* next block in the pool's stack */
 	uint32_t slot;              /* index of the slot that owns the block */
-	/* thread ordinal of the owner: distinguishes the rings of a reused slot */
+	/* ordinal of the thread that owns the block; distinguishes the rings of a reused slot */
 	uint32_t ordinal;
 	_Atomic uint32_t is_cold; /* true if only its first page has memory */
 	/* bytes already in the capture; the collector writes this, and recovery starts here */
@@ -141,7 +141,7 @@ enum gt_lost_why {
 	GT_LOST_RING,     /* the program's segment cannot be created */
 	GT_LOST_SESSION,  /* the program cannot access the session folder */
 	GT_LOST_LIBRARY,  /* the program cannot access libgputap.so */
-	GT_LOST_SECURE, /* effective and real ids differ, so the dynamic linker preloads nothing */
+	GT_LOST_SECURE,   /* effective and real ids differ, so the linker preloads no library */
 	/* libc executed the program with an environment that the caller had cleared */
 	GT_LOST_ENVIRONMENT,
 	GT_LOST_WHY_COUNT

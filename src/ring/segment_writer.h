@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer's side of a segment: creates the file, takes slots and blocks. Used by
- * core/thread.c. */
+/* Creates a segment, and takes slots and blocks, on the writer's side. Used by core/thread.c. */
 #ifndef GPUTAP_RING_WRITER_H
 #define GPUTAP_RING_WRITER_H
 

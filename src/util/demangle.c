@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls libstdc++'s demangler from C, see demangle.h. The demangler's header is for C++ only, so
- * this file repeats the prototype, which the Itanium C++ ABI fixes. libstdc++ is loaded for the
- * first mangled name: linking it would add 1.5 ms to each start of the command, more than the rest
- * of the start. */
+/* Calls libstdc++'s demangler from C (demangle.h). The demangler's header is for C++ only, so this
+ * file repeats the prototype, which the Itanium C++ ABI fixes. libstdc++ is loaded for the first
+ * mangled name: linking it would add 1.5 ms to each start of the command, more than the rest of the
+ * start. */
 #include "util/demangle.h"
 
 #include <dlfcn.h>

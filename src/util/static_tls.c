@@ -61,7 +61,7 @@ struct tls_search {
 	const uint8_t *cache; /* /etc/ld.so.cache, mapped; NULL: not mapped yet */
 	size_t cache_bytes;
 	bool no_cache;
-	uint32_t count, used; /* number of objects; bytes of text */
+	uint32_t count, used; /* number of objects; number of bytes of text */
 	Elf64_Phdr headers[HEADERS];
 	Elf64_Dyn dynamic[DYNAMIC];
 	char path[PATH_MAX];
