@@ -603,9 +603,9 @@ struct gt_merge_options {
  * gt_capture_merge() - merge several captures into one file, without decoding records
  * @path: must not exist; on failure the caller removes the file
  * @health: receives the damage of the inputs; the valid parts of damaged inputs are merged
- * @repeated: receives the number of sessions left out because a copy has more readable bytes Blocks
- *            are copied, each with the number of its session. Processes, threads, ids and times are
- *            unchanged.
+ * @repeated: receives the number of sessions left out because a copy has more readable bytes
+ * Blocks are copied, each with the number of its session. Processes, threads, ids and times are
+ * unchanged.
  * Return: 0 or negative errno with a cause.
  */
 int gt_capture_merge(const char *const *paths, size_t count, const char *path,

@@ -32,7 +32,8 @@ struct gt_target;
  * OPENCL_LAYERS after the first use, so the complete value is also passed in a variable of gputap.
  * A variable that none of @domains needs stays unchanged, because some programs do more work if it
  * is set: with NVTX's variable set, XLA makes a range with a payload for each operation that it
- * runs. GPUTAP_COMPAT: where the audit library finds substitutes (`substitute` in api/README.md).
+ * runs.
+ * GPUTAP_COMPAT: where the audit library finds substitutes (`substitute` in api/README.md).
  * GLIBC_TUNABLES: the static thread-local storage that @target's libraries need, because an auditor
  * takes some of this storage.
  * @domains: bit per enum gt_domain that may be recorded: gt_session_recordable(). All domains if

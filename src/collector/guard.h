@@ -3,11 +3,11 @@
  * read, or a full tmpfs, raises SIGBUS. Between GT_GUARD() and gt_guard_end(), SIGBUS becomes a
  * failed GT_GUARD().
  *
- *  *	if (!GT_GUARD())
- *  *		return process_is_lost();
- *  *	... read; no allocation, no stdio, no capture writing; locals that matter are volatile or in
- *  *	    structs ...
- *  *	gt_guard_end();
+ *	if (!GT_GUARD())
+ *		return process_is_lost();
+ *	... read; no allocation, no stdio, no capture writing; locals that matter are volatile or in
+ *	    structs ...
+ *	gt_guard_end();
  *
  * Each thread has a separate jump target. */
 #ifndef GPUTAP_COLLECTOR_GUARD_H

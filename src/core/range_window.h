@@ -5,7 +5,7 @@
  *
  *   a range function, before it checks whether the range is recorded
  *     start  gt_range_note(): the N-th range of --from resumes recording. Returns true for the N-th
- *     range of --to
+ *            range of --to
  *     end    gt_range_window_end() pauses recording after the record of that --to range was written
  *
  * A process has one window. After the window has ended, or if it can no longer start, ranges are

@@ -2,7 +2,7 @@
 /* prctl(), exported in front of libc's, to notice restrictions that a program sets for itself.
  * syscall() with the numbers of prctl() and seccomp() reaches this file via core/exec_syscall.c.
  *
- *   a filter is installed    gputap calls prctl() in the process no more
+ *   a filter is installed    gputap no longer calls prctl() in the process
  *   strict mode              the thread's calls are no longer recorded: the kernel would kill it
  *                            for gputap's system calls, and reading the processor's time stamp
  *                            counter raises SIGSEGV

@@ -37,7 +37,7 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
  *           release
  * @count:   number of entries that the part can have
  * @all:     install all taps, because no tap can be added later, and more calls may be requested
- *           Afterwards the requested entries, or with @all all entries, are taps. May be repeated.
+ * Afterwards the requested entries, or with @all all entries, are taps. May be repeated.
  */
 void gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void **entries,
 		   bool all);

@@ -3,7 +3,7 @@
  * runtimes define them (`environment` in api/README.md). Files that use the variables:
  *
  *   collector/environment.c   gputap run sets them for the program
- *   core/exec_environment.c a process that executes another program passes them on
+ *   core/exec_environment.c   a process that executes another program passes them on
  *   runtime/tool_attach.c     tools in a process that was not started through gputap run */
 #ifndef GPUTAP_RECORD_VARIABLE_H
 #define GPUTAP_RECORD_VARIABLE_H
