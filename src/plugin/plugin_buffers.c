@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers: created when a plug-in requests a buffer, read after the session.
+/* Manages buffers: creates a buffer when a plug-in requests it, and keeps completed buffers until
+ * they are read after the session.
  *
  *   request  ──► out list ── complete_buffer ──► completed list ──► plugin_records.c ──► freed
  *
  * Life of a buffer:
- *   1. The plug-in requests the buffer, in any thread. The buffer's bytes count in bytes_now: an
- *      atomic sum that bounds memory and orders nothing. The buffer goes to the out list, with the
- *      session's number.
+ *   1. The plug-in requests the buffer, in any thread. The buffer's bytes are added to bytes_now,
+ *      an atomic sum that limits memory and is not used for ordering. The buffer goes to the out
+ *      list, with the session's number.
  *   2. The plug-in completes the buffer, in any thread. The buffer leaves the out list. If its
  *      valid bytes are more than 0 and at most its size, it goes to the end of the completed lists
  *      of the plug-in's session and stream, if the plug-in has them; otherwise it is freed, without
  *      the lock.
  *   3. The session ends. Buffers that are still out are counted, and stay in the out list.
  *   4. Each reader takes its completed buffers one after the other. The last reader frees the
- *      buffer (plugin_records.c), or gives its pages to the caller (gt_plugin_buffers_give()).
+ *      buffer (plugin_records.c), or passes the buffer's pages to the function set with
+ *      gt_plugin_buffers_give().
  *
  * Late buffers. GPU activities that are in flight when a session ends complete afterwards, into a
- * buffer that was requested in that session or outside any session. Such a buffer is late:
- * complete_buffer() appends it to the session's list in any case, so that the buffer is read with
+ * buffer that was requested in that session or outside any session. Such a buffer is late.
+ * complete_buffer() nevertheless appends it to the session's list, so that the buffer is read with
  * the session that has just ended, or retired when the next session begins (gt_plugin_retire()). A
  * plug-in may also keep filling a late buffer with the next session's records. The time of each
  * record shows to which session the record belongs.
  *
  * Locks: the lists of a plug-in are read and written with its `buffers.lock` held. Plug-ins call
- * these functions while they hold their own locks, so this lock is a leaf: no function of a plug-in
- * is called while it is held. The callbacks have no context, so each plug-in gets two separate
+ * these functions while they hold their own locks, so this lock is a leaf: no plug-in function is
+ * called while the lock is held. The callbacks have no context, so each plug-in gets two separate
  * functions. */
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +34,13 @@
 
 #include "plugin/plugin_parts.h"
 
-/* limit for plug-ins without a stream while no session is open, for activities in flight */
+/* limit of the buffers that plug-ins without a stream request while no session is open (for
+ * activities in flight) */
 enum { IDLE_BYTES_MOST = 64 << 20 };
 
 static struct gt_plugin *all;
 static uint32_t session_number;       /* 0: no session is open */
-static size_t buffer_bytes = 1 << 20; /* for a stream that starts before any session */
+static size_t buffer_bytes = 1 << 20; /* used by a stream that starts before any session */
 static uint64_t bytes_most = UINT64_C(4) << 30;
 static uint64_t bytes_now;  /* atomic */
 static uint64_t idle_bytes; /* atomic; bytes of buffers requested without a reader */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Converts a plug-in's times to CLOCK_REALTIME. The plug-in's clock and CLOCK_REALTIME are read
- * together when a session begins and when it ends. Between these moments, and for a short time
- * around them, the rate is assumed constant:
+ * together when a session begins and when the session ends. Between these moments, and for a short
+ * time around them, the rate is assumed constant:
  *     real = real_0 + (clock - clock_0) * rate
  * The initial rate is the rate that the plug-in declares, or one tick per ns. The rate measured
  * between two readings replaces the initial rate if the readings are at least 1 ms apart and
- * contradict the initial rate by more than their own widths allow. */
+ * deviate from the initial rate by more than the widths of the readings allow. */
 #include <time.h>
 
 #include "plugin/plugin_parts.h"
@@ -32,8 +32,9 @@ void gt_plugin_life_begin(struct gt_plugin *p)
 	p->loaded_boot_ns = read_clock(CLOCK_BOOTTIME);
 }
 
-/* CLOCK_REALTIME may be set in between, so accept the times computed from either end. Add a second
- * on both sides, because a device's clock is known only to that precision. */
+/* CLOCK_REALTIME may be set during the plug-in's life, so accept the times computed from the start
+ * and from the end. Add a second on both sides, because a device's clock is known only to that
+ * precision. */
 void gt_plugin_life(const struct gt_plugin *p, uint64_t *first_ns, uint64_t *last_ns)
 {
 	uint64_t now = gt_plugin_now(), age = read_clock(CLOCK_BOOTTIME) - p->loaded_boot_ns,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds plug-in files: first the files that the path names, then the files in the standard folders.
  * A file is refused if anyone but the process's user and root may write it, or replace it by
- * writing to one of the folders above it, because the file would run with this process's rights. */
+ * writing to one of the folders above it, because the plug-in's code would run with this process's
+ * rights. */
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
@@ -22,7 +23,7 @@
 #define OWN_MACHINE EM_AARCH64
 #endif
 
-/* smallest user number whose group of the same number holds only that user */
+/* smallest user id whose group of the same number contains only that user */
 enum { PRIVATE_GROUPS_FROM = 1000 };
 
 static bool others_may_write(const struct stat *st, bool above)
@@ -153,8 +154,8 @@ static int is_library_name(const struct dirent *entry)
 	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".so");
 }
 
-/* Look for plug-ins in @folder. @named: true if the user named the folder. If it contains no
- * plug-ins, this is then reported to the user. */
+/* Look for plug-ins in @folder. @named: true if the user named the folder. In that case, a folder
+ * without plug-ins is reported. */
 static void look_into_folder(struct gt_plugin_seeker *seeker, const char *folder, bool named)
 {
 	struct dirent **entries;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Guards calls of a plug-in that may crash or not return, in a program that must continue.
+/* Guards calls of plug-in functions that may crash or never return, in a program that must
+ * continue.
  *
  *   caller   starts a thread and waits until the thread is done or the time is over
- *   thread   makes the call; a signal that kills the process in the call is first named on stderr
+ *   thread   makes the call; before a signal kills the process in the call, a line on stderr names
+ *   it
  *
- * After the call, the program's signal handlers are in place again. After the line is printed, a
- * signal goes to the program's handler, or to the default action. Locking: each call has its own
- * lock, which no plug-in knows. */
+ * After the call, the program's signal handlers are restored. Once the line is printed, the
+ * program's handler or the default action handles the signal. Locking: each call has its own lock,
+ * which a plug-in cannot take. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -134,8 +136,8 @@ static bool start_thread(struct guarded_call *c)
 	return !error;
 }
 
-/* Wait for the call. Return true if it is done. Otherwise its thread destroys @c when the call
- * returns. */
+/* Wait for the call. Return true if the call is done. Otherwise the call's thread destroys @c when
+ * the call returns. */
 static bool wait_for_call(struct guarded_call *c, uint64_t limit_ns)
 {
 	struct timespec until;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The plug-ins of this process. A file is loaded once. The entry of a file is complete when the
- * count includes it, and is never removed.
+/* Keeps the list of the plug-ins that this process has loaded. A file is loaded once. The entry of
+ * a file is complete when the count includes it, and is never removed.
  *
  *   1. The thread that loads a file notes the file's inode, with the lock held.
- *   2. It loads and registers the plug-in without the lock, because this step runs the vendor's
- *      code.
- *   3. It adds the entry, with the lock held, and increments the count (release).
+ *   2. The thread loads and registers the plug-in without the lock, because this step runs the
+ *      vendor's code.
+ *   3. The thread adds the entry, with the lock held, and increments the count (release).
  * Another thread that requests the same file during these steps is refused. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sanitises plug-ins' texts: UTF-8, without control characters, quotes and backslashes (Kineto
  * writes names into JSON unchanged). Each name is kept once, until the process ends, in a table
- * that maps plug-ins' original texts to the sanitised texts. One thread at a time. */
+ * that maps plug-ins' original texts to the sanitised texts. Only one thread may call these
+ * functions at a time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,8 +46,8 @@ static char *take_bytes(struct name_chunk **chunks, size_t bytes)
 	return at;
 }
 
-/* Return the length of the well-formed character at @s; 0: not well-formed. @left: readable
- * bytes. */
+/* Return the length of the character at @s, or 0 if the character is not well-formed. @left:
+ * readable bytes. */
 static size_t character_bytes(const unsigned char *s, size_t left)
 {
 	size_t n = s[0] < 0x80   ? 1

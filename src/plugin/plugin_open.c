@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens one plug-in: loads its library, looks up its functions, copies its groups into structs of
- * this gputap's size. Later steps see no older or newer forms. */
+/* Opens one plug-in: loads its library, looks up its functions, and copies its groups into structs
+ * of this gputap's size. Later steps therefore need not handle older or newer forms. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +106,8 @@ static const char *own_text(const char *text)
 	return strdup(out);
 }
 
-/* Query a plug-in's description. A wrong size from the plug-in causes no read past the struct. */
+/* Query a plug-in's description. If the plug-in reports a wrong size, nothing past the struct is
+ * read. */
 static bool ask_about(struct gt_plugin *p, register_fn enter, char *why, size_t size)
 {
 	static const pu1Host host = {sizeof host, PU1_VERSION, 0, "gputap " GPUTAP_VERSION};

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of libgputap-plugin, which finds and opens plug-ins and reads their records.
+/* Shared by the files of libgputap-plugin, which finds and opens plug-ins and reads their records.
  *
- *   plugin_find.c     finds files: paths, folders, who may write them
+ *   plugin_find.c     finds plug-in files, and checks who may write them
  *   plugin_open.c     opens one file: its functions and groups, converted to this gputap's form
  *   plugin_buffers.c  passes buffers to plug-ins and takes them back
  *   plugin_clock.c    converts a plug-in's times to CLOCK_REALTIME
  *   plugin_records.c  reads and checks records in buffers
  *   plugin_names.c    sanitises texts of plug-ins
  *   plugin_trial.c    tries a plug-in's registration in a separate process
- *   plugin_guard.c    calls functions of a plug-in that may crash, or not return
+ *   plugin_guard.c    calls plug-in functions that may crash or never return
  *   plugin_list.c     lists the loaded plug-ins
  *   plugin_session.c  the public functions
  *   plugin_stream.c   the public functions of streams
  *
- * Two readers may want a plug-in's records: a session (torch.profiler's) and a stream (gputap
- * run's). Each reader has its own list of completed buffers. A buffer that both want is freed when
- * both have read it.
+ * Two readers may request a plug-in's records: a session (of torch.profiler) and a stream (of
+ * gputap run). Each reader has its own list of completed buffers. A buffer that both readers
+ * request is freed when both have read it.
  *
  * Locking: the_lock of plugin_session.c protects load, start and stop. The list's lock and each
  * plug-in's `buffers.lock` are leaves, because plug-ins request buffers while they hold their own
@@ -79,9 +79,10 @@ struct gt_plugin_buffer {
 	uint8_t *data;
 	size_t bytes, valid;
 	uint32_t session; /* session that was open when the plug-in requested the buffer; 0: none */
-	bool streamed;    /* true if the plug-in had a stream at the request */
+	bool streamed;    /* true if the plug-in had a stream when it requested the buffer */
 	bool late;        /* true if requested before the session, or completed after it */
-	uint32_t readers; /* number of readers that have not read the buffer yet; buffers.lock */
+	/* number of readers that have not read the buffer yet; protected by buffers.lock */
+	uint32_t readers;
 };
 
 struct gt_plugin_buffers {
@@ -94,11 +95,12 @@ struct gt_plugin_buffers {
  * the next record. */
 struct gt_plugin_reader {
 	enum gt_plugin_who who;
-	struct gt_plugin_buffer *first, **last; /* completed, unread; buffers.lock */
-	uint64_t enabled;                       /* bit per kind that the reader receives */
-	uint64_t begun_ns;                      /* CLOCK_REALTIME at the session's start */
-	uint64_t life_first_ns, life_last_ns;   /* gt_plugin_life() for the buffer being read */
-	char error[GT_PLUGIN_ERROR_BYTES];      /* first failure, as a sentence; "": none */
+	/* completed, unread buffers; protected by buffers.lock */
+	struct gt_plugin_buffer *first, **last;
+	uint64_t enabled;                     /* bit per kind that the reader receives */
+	uint64_t begun_ns;                    /* CLOCK_REALTIME at the session's start */
+	uint64_t life_first_ns, life_last_ns; /* gt_plugin_life() for the buffer being read */
+	char error[GT_PLUGIN_ERROR_BYTES];    /* first failure, as a sentence; "": none */
 	uint64_t dropped_before;
 	int32_t device_count; /* -1: the plug-in does not report the count */
 	uint32_t stream_counts[GT_PLUGIN_DEVICES_MOST];
@@ -108,7 +110,8 @@ struct gt_plugin_reader {
 	char *name, *lines; /* texts of the last record, for a stream */
 };
 
-/* Two moments of a session at which a clock and CLOCK_REALTIME were read together. */
+/* Relation of a clock to CLOCK_REALTIME, from two moments of a session at which both clocks were
+ * read together. */
 struct gt_plugin_scale {
 	uint64_t clock, real, width_ns; /* at the first of the two moments */
 	uint64_t rate;                  /* ns per tick, in units of 2^-48 */
@@ -133,13 +136,14 @@ struct gt_plugin {
 	struct gt_plugin_reader readers[GT_PLUGIN_READERS];
 	/* true if the plug-in has a stream; stays true until the process ends */
 	_Atomic bool streaming;
-	_Atomic bool abandoned; /* a call of a session has not returned: make no more calls */
-	bool has_callbacks;     /* true if the callbacks were set at least once */
+	/* true if a session's call has not returned, so no more calls may be made */
+	_Atomic bool abandoned;
+	bool has_callbacks; /* true if the callbacks were set at least once */
 	uint64_t loaded_real_ns, loaded_boot_ns;
 	/* receives the submissions of the plug-in's stream; the function is stored last */
 	void (*_Atomic submitted)(void *user, uint64_t correlation, uint32_t kind, uint32_t items);
 	void *_Atomic submitted_user;
-	/* for a session's clock */
+	/* used to convert a session's times */
 	pu1ClockKind clock;
 	int32_t device_count; /* -1: not reported */
 	struct gt_plugin_device devices[GT_PLUGIN_DEVICES_MOST];
@@ -160,7 +164,7 @@ static inline void gt_plugin_count_both(struct gt_plugin *p, enum gputap_plugin_
 /* The list (plugin_list.c). Entries are appended and never removed. */
 uint32_t gt_plugin_list_count(void);
 struct gt_plugin *gt_plugin_at(uint32_t index);
-/* Exclude the plug-in from the calls and pushes of sessions. */
+/* Mark the plug-in so that sessions make no more calls or pushes to it. */
 void gt_plugin_list_abandon(uint32_t index);
 
 /**
@@ -172,7 +176,7 @@ int gt_plugin_list_load(const char *path, char *why, size_t size);
 void gt_plugin_list_lock(void);
 void gt_plugin_list_unlock(void);
 
-/* Follow forks from now on (plugin_session.c). Call once. */
+/* Install the fork handlers (plugin_session.c). Call once. */
 void gt_plugin_prepare(void);
 
 /* Count a failure of @function. The reader's first failure is kept, with the plug-in's message.
@@ -186,8 +190,8 @@ bool gt_plugin_set_callbacks(struct gt_plugin *p, uint32_t index, struct gt_plug
 /* Enable @kinds, a bit per kind. Return the kinds that the plug-in enabled. */
 uint64_t gt_plugin_enable(struct gt_plugin *p, struct gt_plugin_reader *r, uint64_t kinds);
 void gt_plugin_disable(struct gt_plugin *p, struct gt_plugin_reader *r, uint64_t kinds);
-/* Read a caller's struct, which may be shorter or, if the rest is zero, longer. Return false if it
- * is neither. */
+/* Read a caller's struct, which may be shorter or, if the rest is zero, longer. Return false for
+ * any other size or content. */
 bool gt_plugin_take_struct(void *to, size_t size, const void *from);
 /* Fill in a caller's struct of @size bytes, which may be an older, shorter version. */
 bool gt_plugin_give_struct(void *to, const void *from, size_t size);
@@ -200,20 +204,21 @@ struct gt_plugin_seeker {
 		__attribute__((format(printf, 2, 3)));
 };
 void gt_plugin_find(struct gt_plugin_seeker *seeker, const char *path, bool standard_folders);
-/* Check the file or folder at @path. Return true if it cannot be trusted (unsafe), or is not a
- * library for this machine (no_library); @why receives the reason. */
+/* Check the file or folder at @path. gt_plugin_is_unsafe() returns true if it cannot be trusted,
+ * gt_plugin_is_no_library() if it is not a library for this machine; @why receives the reason. */
 bool gt_plugin_is_unsafe(const char *path, char *why, size_t size);
 bool gt_plugin_is_no_library(const char *path, char *why, size_t size);
 
 /**
  * gt_plugin_open() - load a file and convert its plug-in to this gputap's form
  * @index: index of the plug-in, which selects the callbacks
- * Return: true; false: @why receives what is missing. On failure the library stays loaded, because
- *         something that it started may still run.
+ * Return: true on success. On false, @why receives the missing part. On failure the library stays
+ *         loaded, because something that it started may still run.
  */
 bool gt_plugin_open(struct gt_plugin *p, const char *path, char *why, size_t size);
 
-/* Answer of a trial. Sent with one write to a pipe, so it arrives completely or not at all. */
+/* Answer of a trial. It is sent with one write to a pipe, so it arrives completely or not at
+ * all. */
 struct gt_plugin_trial {
 	bool good;
 	char why[900]; /* the plug-in's name on success, otherwise a sentence */
@@ -221,7 +226,8 @@ struct gt_plugin_trial {
 	char needs[2048];
 };
 
-/* Load and register the plug-in in a separate process, for a bounded time (plugin_trial.c). */
+/* Load and register the plug-in in a separate process, which is killed after a time limit
+ * (plugin_trial.c). */
 void gt_plugin_try(const char *path, struct gt_plugin_trial *answer);
 
 /**
@@ -237,9 +243,9 @@ bool gt_plugin_guard(const char *plugin, const char *what, void (*call)(void *da
 void gt_plugin_buffers_init(struct gt_plugin *plugins, uint32_t count);
 pu1BufferRequestFn gt_plugin_request_of(uint32_t index);
 pu1BufferCompleteFn gt_plugin_complete_of(uint32_t index);
-/* Begin a session: set its number, the size of its buffers and the limit of their memory. */
+/* Begin a session: set its number, the size of its buffers and the memory limit of all buffers. */
 void gt_plugin_buffers_begin(uint32_t session, size_t bytes, uint64_t most);
-/* Count the buffers that the plug-in still holds, in the counts of that reader. */
+/* Add the number of buffers that the plug-in still holds to the counts of that reader. */
 void gt_plugin_buffers_count_kept(struct gt_plugin *p, struct gt_plugin_reader *r);
 /* Release the buffers that were completed for that reader. */
 void gt_plugin_buffers_clear(struct gt_plugin *p, struct gt_plugin_reader *r);

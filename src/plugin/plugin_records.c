@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads records from completed buffers. The plug-in's pu1GetNextRecord() iterates, but none of its
- * results is trusted: neither the address of a record, nor its length, nor its contents. Invalid
- * records are counted by reason and omitted. A single invalid field is counted and omitted from its
- * record. */
+/* Reads records from completed buffers. The plug-in's pu1GetNextRecord() iterates, but a record's
+ * address, length and contents are all checked before use. Invalid records are counted by reason
+ * and omitted. A single invalid field is counted and omitted from its record. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +15,7 @@ static bool is_call_kind(uint32_t kind)
 	return kind == PU1_KIND_PRIVATEUSE1_RUNTIME || kind == PU1_KIND_PRIVATEUSE1_DRIVER;
 }
 
-/* Return true for kinds of GPU activity. A call has caused each activity of these kinds. */
+/* Return true if records of this kind are GPU activities, each of which was caused by a call. */
 static bool is_activity_kind(uint32_t kind)
 {
 	return kind == PU1_KIND_CONCURRENT_KERNEL || kind == PU1_KIND_GPU_MEMCPY ||
@@ -114,8 +113,8 @@ static bool is_known_stream(const struct gt_plugin *p, struct gt_plugin_reader *
 	return (uint32_t)stream <= reader->stream_counts[device];
 }
 
-/* Return true if another reader of the plug-in requests that kind, so that this reader gets it
- * through no fault of the plug-in. */
+/* Return true if another reader of the plug-in requests that kind. It is then not the plug-in's
+ * fault that this reader gets such records. */
 static bool is_for_another(const struct gt_plugin *p, const struct gt_plugin_reader *reader,
 			   uint32_t kind)
 {
@@ -146,7 +145,7 @@ static enum gputap_plugin_count fault_of(const struct gt_plugin *p, struct gt_pl
 	if (r->kind == PU1_KIND_COUNTER)
 		return r->counter_id && isfinite(r->value) ? GPUTAP_PLUGIN_COUNT_COUNT
 							   : GPUTAP_PLUGIN_BAD_COUNTER;
-	/* without a stream, the wait is for a whole device */
+	/* without a stream, the call waited for the whole device */
 	if (r->kind == PU1_KIND_SYNCHRONIZATION && !r->stream_id)
 		return GPUTAP_PLUGIN_COUNT_COUNT;
 	return is_known_stream(p, reader, r->device_id, r->stream_id) ? GPUTAP_PLUGIN_COUNT_COUNT
@@ -262,8 +261,8 @@ static bool take_record(const struct gt_plugin *p, uint32_t index, struct gt_plu
 	    p->calls.counters.count && r->counter_id > p->calls.counters.count())
 		fault = GPUTAP_PLUGIN_BAD_COUNTER;
 	if (fault == GPUTAP_PLUGIN_COUNT_COUNT && is_of_earlier_session(reader, out))
-		/* a stream's buffers exist all the time, and the session may have begun in the
-		 * middle of one */
+		/* a stream always has buffers, and the session may have begun while one of them was
+		 * being filled */
 		fault = reader->reading->streamed ? GPUTAP_PLUGIN_RECORDS : GPUTAP_PLUGIN_LATE;
 	if (fault == GPUTAP_PLUGIN_RECORDS)
 		return false;

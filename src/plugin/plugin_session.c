@@ -18,10 +18,11 @@ enum { BUFFER_BYTES = 1 << 20, BUFFER_BYTES_LEAST = 4096, BUFFER_BYTES_MOST = 1 
 
 /* recursive, because a plug-in may fork() while it is being enabled */
 static pthread_mutex_t the_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-/* guarded: true to call vendors' session functions in expendable threads */
+/* guarded: true if vendors' session functions are called in expendable threads */
 static bool loaded, guarded;
 static _Atomic bool session_open;
-static bool changing; /* a guarded call is in progress, without the lock; the plug-in may fork() */
+/* true while a guarded call is in progress, without the lock; the plug-in may fork() */
+static bool changing;
 static uint32_t session_number, reading;
 
 /* Loading ---------------------------------------------------------------------- */
@@ -74,7 +75,7 @@ static void load_now(void *data)
 }
 
 /* Load a plug-in after a trial in a separate process, which shows whether the plug-in kills or
- * blocks a process. Return the same values as gt_plugin_list_load(). */
+ * blocks a process. Return values are those of gt_plugin_list_load(). */
 static int load_guarded(const char *path, char *why, size_t size)
 {
 	struct gt_plugin_trial trial;
@@ -336,8 +337,8 @@ static void stop_one(struct gt_plugin *p)
 	r->counts[GPUTAP_PLUGIN_DROPPED] = gt_plugin_dropped(p) - r->dropped_before;
 }
 
-/* Data of a session's call that starts or stops one plug-in. Outlives the caller if the call does
- * not return. */
+/* Data of a session's call that starts or stops one plug-in. The data outlives the caller if the
+ * call does not return. */
 struct session_call {
 	struct gt_plugin *plugin;
 	uint32_t index;

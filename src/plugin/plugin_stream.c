@@ -3,8 +3,8 @@
  * each plug-in, each in its own thread (src/runtime/privateuse1).
  *
  * No lock is held while a plug-in's function runs, so a function that never returns blocks only its
- * own thread. Sessions may begin and end while a stream runs: the session and the stream each read
- * every buffer. */
+ * own thread. Sessions may begin and end while a stream runs; both the session and the stream then
+ * read every buffer. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static bool begin_stream(struct gt_plugin *p, uint32_t index, uint64_t kinds)
 	/* a session may have set the callbacks already */
 	if (!p->readers[GT_PLUGIN_SESSION].enabled && !gt_plugin_set_callbacks(p, index, r))
 		return false;
-	/* before the first buffer is requested */
+	/* set before the first buffer is requested */
 	r->enabled = p->about.kinds & kinds;
 	atomic_store(&p->streaming, true);
 	r->enabled = gt_plugin_enable(p, r, r->enabled);

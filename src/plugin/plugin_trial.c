@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Tries a plug-in's registration in a separate process, to see the effect on a process.
+/* Tries a plug-in's registration in a separate process, to find out whether it kills or blocks a
+ * process.
  *
  *   host ── fork ──► trial: loads the plug-in, registers it, describes it
  *        ◄── pipe ── struct gt_plugin_trial, one write
  *
  * The host may have threads, so the child calls nothing but the dynamic linker and the plug-in. The
- * child is killed after TRIAL_NS in case it waits for a lock that another thread held at the
+ * child is killed after TRIAL_NS, because it may wait for a lock that another thread held at the
  * fork. */
 #include <dlfcn.h>
 #include <errno.h>
@@ -84,7 +85,7 @@ static void try_plugin(const char *path, int pipe)
 	_exit(write(pipe, &a, sizeof a) != sizeof a);
 }
 
-/* Receive the answer. Return false if no answer came in time. */
+/* Receive the trial's answer. Return false if no answer came in time. */
 static bool receive(int pipe, struct gt_plugin_trial *a)
 {
 	uint64_t end = now_ns() + TRIAL_NS, now;

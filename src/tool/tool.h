@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of the tool API (include/gputap/tool.h), shared by its files.
+/* Internals of the tool API (include/gputap/tool.h), shared by the files in this folder.
  *
  *   tool_context.c   subscriptions of a context; starts and stops contexts
- *   tool_reader.c    threads that call tools' functions, and the contexts that they call
- *   tool_frame.c     the open call of a thread
+ *   tool_reader.c    tracks threads that call tools' functions, and the contexts they call
+ *   tool_frame.c     stores the open call of each thread
  *   tool_call.c      notifies before and after a call; called from the generated taps
- *   tool_activity.c  GPU activities, reported by the runtimes' folders
- *   tool_batch.c     completed activities, and the threads that notify of them
- *   tool_complete.c  COMPLETE: how an activity ended
- *   tool_retire.c    retirement of correlation ids
- *   tool_object.c    objects that are loaded and unloaded
+ *   tool_activity.c  handles GPU activities that the runtimes' folders report
+ *   tool_batch.c     lists completed activities; tracks the threads that notify tools of them
+ *   tool_complete.c  notifies of COMPLETE, the end of an activity
+ *   tool_retire.c    retires correlation ids
+ *   tool_object.c    notifies of objects that are loaded and unloaded
  *   tool_buffer.c    writes records into buffers
  *   tool_delivery.c  delivers the records; tool_flush.c waits for the delivery
  *   tool_buffer_list.c  lists all buffers and owns their memory
- *   tool_thread.c    gputap's threads
- *   tool_args.c      names and values of arguments
+ *   tool_thread.c    starts gputap's threads
+ *   tool_args.c      returns names and values of arguments
  *   tool_load.c      finds, starts and finishes tools
  *
- * No callback of a context runs after its stop. A context with callbacks occupies one of POOL slots
- * (`place` in the code). Slots are never freed; a slot's `generation` distinguishes its users.
+ * No callback of a context runs after the context has been stopped. A context with callbacks
+ * occupies one of POOL slots (`place` in the code). Slots are never freed; a slot's `generation`
+ * distinguishes its users.
  *   1. A thread stores the slot that it will call in its hazards (or "all slots" while it chooses).
- *   2. The thread loads the slot's `active`, makes the call if `active` is set, and clears the
+ *   2. The thread loads the slot's `active`, calls the callback if `active` is set, and clears the
  *      hazard.
  *   3. A thread that stops a context clears `active`, makes every running thread pass a barrier
  *      (membarrier(), so that calls need no barrier), and waits until no other thread's hazard
@@ -63,7 +64,7 @@ struct gt_tool_objects {
 	uint32_t flags;
 };
 
-/* Operations and activities of a domain that are written into a buffer. */
+/* Operations and activities of one domain, and the buffer that receives their records. */
 struct gt_tool_buffered {
 	struct gputap_buffer *buffer; /* NULL if not subscribed */
 	uint64_t types;
@@ -109,11 +110,11 @@ struct gt_tool_context {
 	 * atomically */
 	uint8_t how[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN];
 	bool is_current; /* true if how[] agrees with the other fields */
-	uint64_t age;    /* order of creation */
+	uint64_t age;    /* rank in the order of creation */
 };
 extern struct gt_tool_context gt_tool_pool[GT_TOOL_POOL] __attribute__((visibility("hidden")));
 
-/* Return GT_TOOL_RETIRED if the context wants all retirements, else 0. */
+/* Return GT_TOOL_RETIRED if the context wants to be notified of all retirements, otherwise 0. */
 static inline uint32_t gt_tool_wants_all_retired(const struct gt_tool_context *c)
 {
 	return c->retired && c->flags & GPUTAP_CONTEXT_ALL_RETIRED ? GT_TOOL_RETIRED : 0;
@@ -134,7 +135,7 @@ uint32_t gt_tool_thread(void); /* gettid(), cached */
 /* References that delay the retirement of a call (tool_retire.c). */
 struct gt_correlation;
 
-/* An open call that tools are notified of. The frame is on the calling thread's stack or in memory
+/* An open call that tools are notified of. The frame is on the calling thread's stack, or in memory
  * of the code that announces the call. */
 struct gt_tool_frame {
 	struct gt_tool_frame *outer; /* the enclosing call */
@@ -152,8 +153,10 @@ struct gt_tool_frame {
 	 * to the runtime */
 	bool calling;
 	bool numbered; /* true if the call has its own correlation id */
-	bool notified; /* true if tools are notified; false if the frame only serves `stacks` */
-	uint32_t op;   /* GT_OP() */
+	/* true if tools are notified; false if the frame only causes the call stack to be
+	 * recorded */
+	bool notified;
+	uint32_t op; /* GT_OP() */
 	struct gt_stacks_call stacks;
 	uint32_t how;   /* enum gt_tool_how, combined over all subscribers */
 	uint32_t count; /* number of subscribers[] */
@@ -200,9 +203,9 @@ extern _Atomic uint32_t gt_tool_innermost __attribute__((visibility("hidden")));
 /* Return the next correlation number, for a call or for an activity without a notified call. */
 uint64_t gt_tool_new_correlation(void);
 
-/* Notify of ENTER before a call. Runs also without a tool if the call stack must be recorded.
- * Return false if the call has no subscriber. The caller then makes the call without
- * gt_tool_call_exit(). */
+/* Notify of ENTER before a call. If the call stack must be recorded, this function runs even
+ * without a tool. Return false if the call has no subscriber. The caller then makes the call
+ * without gt_tool_call_exit(). */
 bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index,
 			void *args, uint32_t args_bytes);
 /* Like gt_tool_call_enter(), for a frame that is not on the stack.
@@ -225,8 +228,8 @@ void gt_correlation_leave(struct gt_tool_frame *f);
 /* Notify a newly started context of all existing objects (tool_object.c). */
 void gt_tool_objects_replay(uint32_t place, uint32_t generation);
 
-/* Activity types of each domain that active contexts want. Runtimes check the types with one
- * load. */
+/* For each domain, a bit for each activity type that an active context wants. Runtimes read a
+ * domain's bits with one load. */
 extern _Atomic uint64_t gt_tool_activity_types[GT_DOMAIN_COUNT]
 	__attribute__((visibility("hidden")));
 
@@ -255,7 +258,7 @@ int gt_tool_thread_try(void *(*run)(void *), void *arg, size_t stack_bytes);
 /* Declare the calling thread a thread of gputap, named @name, that calls tools' functions. If such
  * a function ends the thread, @left is called as the thread's last action. */
 void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg);
-/* End the declaration of gt_tool_thread_takes() before the thread returns normally. */
+/* Undo gt_tool_thread_takes() before the thread returns normally. */
 void gt_tool_thread_leaves(void);
 bool gt_tool_thread_is_ours(void);
 /* Let other threads continue the delivery that this ending thread had started
@@ -267,8 +270,8 @@ void gt_tool_deliver_left(void);
 /* Start the tools that wait for the first call of a runtime (gt_recording.pending). Find the tools
  * first if no search has run yet. */
 void gt_tools_start(void);
-/* Prepare for a subscription: run the core without a session from now on, and attach to runtimes.
- * Call without locks. */
+/* Prepare for a subscription: start the core without a session, and attach to runtimes. Call
+ * without locks. */
 void gt_tools_needed(void);
 /* Return the tool whose start() or finish() runs in this thread, or NULL. The tool owns contexts
  * that are created now. */

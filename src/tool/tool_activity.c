@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU activities that tools are notified of, from their cause to their end.
+/* Tracks the GPU activities that tools are notified of, from submission to completion.
  *
  *   pool ── take ──► activity {cause, thread} ── enter ──► in flight ─┬─ exit ─┬─► done list
  *                                                                    └─ done ─┘
@@ -23,7 +23,7 @@ enum { EXITED = 1, DONE = 2, DROPPED = 4 };
 
 static struct gt_tool_stock items = {.entry_bytes = sizeof(struct gt_tool_activity)};
 static _Atomic uint64_t lost, lost_notified;
-/* last numbers given; [0] for other activities, [1] for dispatches */
+/* last numbers assigned: [1] to a dispatch, [0] to any other activity */
 static _Alignas(64) _Atomic uint64_t numbers[GT_DOMAIN_COUNT][2];
 
 struct gt_tool_activity *gt_tool_activity_at(uint32_t index)
@@ -223,7 +223,7 @@ bool gt_tool_activity_enter(struct gt_tool_activity *p)
 	return true;
 }
 
-/* Free or deliver an activity after both its EXIT and its end. */
+/* Free or deliver an activity whose EXIT and end have both been recorded. */
 static void settle(struct gt_tool_activity *p, uint32_t state)
 {
 	if (state & DROPPED)

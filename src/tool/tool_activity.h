@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU activities and objects that tools are notified of: the functions that runtimes call.
+/* Declares the functions with which runtimes report GPU activities and objects to tools.
  *
  * Steps of an activity:
  *
@@ -20,7 +20,8 @@
 #include "tool/tool.h"
 #include "tool/tool_stock.h"
 
-enum { GT_TOOL_SUBSCRIBERS = 16 }; /* maximum for one activity; further contexts are only counted */
+/* maximum number of contexts notified of one activity; further contexts are only counted */
+enum { GT_TOOL_SUBSCRIBERS = 16 };
 
 struct gt_tool_activity {
 	struct gt_tool_entry entry;
@@ -35,10 +36,10 @@ struct gt_tool_activity {
 	uint32_t count;
 	uint32_t entering; /* number of subscribers[] whose ENTER has started */
 	struct gt_correlation *shared;
-	uint64_t began, entered; /* times before and after ENTER, ns */
+	uint64_t began, entered; /* times before and after the ENTER notifications, ns */
 	/* time after the submission, ns, if the runtime's folder needs it */
 	uint64_t left;
-	uint64_t done_start, done_end; /* as reported by helpers; EXIT may still follow */
+	uint64_t done_start, done_end; /* as reported by a helper thread; EXIT may still follow */
 	int32_t done_status;
 	struct gputap_activity activity;
 	struct gt_tool_subscriber subscribers[GT_TOOL_SUBSCRIBERS];
@@ -63,7 +64,7 @@ static inline uint64_t gt_tool_activity_asked(enum gt_domain domain)
  *         memory; the activity is then counted as lost.
  */
 struct gt_tool_activity *gt_tool_activity_take(enum gt_domain domain, bool grow);
-/* Set the open call as the cause. Runs in the call that actually submits, if this thread took the
+/* Set the open call as the cause. Call in the call that actually submits, if this thread took the
  * activity. A HIP call that is already the cause remains the cause. */
 void gt_tool_activity_submitting(struct gt_tool_activity *p);
 /* Free an activity that tools are not notified of. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files about GPU activities: tool_activity.c (until the activity's end),
+/* Shared by the files that handle GPU activities: tool_activity.c (until an activity ends),
  * tool_batch.c and tool_complete.c (COMPLETE), tool_retire.c. */
 #ifndef GPUTAP_TOOL_TOOL_ACTIVITY_ITEM_H
 #define GPUTAP_TOOL_TOOL_ACTIVITY_ITEM_H
@@ -22,7 +22,7 @@ void gt_tool_notify_loss(void);
 
 /* tool_batch.c --------------------------------------------------------------- */
 
-/* Add an activity to the done list after both its EXIT and its end. */
+/* Add an activity to the done list once its EXIT and its end have both been recorded. */
 void gt_tool_activity_is_done(struct gt_tool_activity *p);
 /* 1 after the last notification of tools */
 extern _Atomic uint32_t gt_tool_ended __attribute__((visibility("hidden")));

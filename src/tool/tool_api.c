@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Implements the public C API (include/gputap/) with the core and this folder. Only checks the
- * callers' arguments. */
+/* Implements the public C API (include/gputap/): checks the callers' arguments, and calls the core
+ * and the other files of this folder. */
 #include "gputap/tool.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ int gputap_external_pop(enum gputap_stack stack, uint64_t *id)
 static_assert(sizeof(enum gputap_domain) == 4 && sizeof(enum gputap_calls_flags) == 4,
 	      "enums of the public headers are as wide as the integers that they replace");
 
-/* Return true for a domain's number, and for GPUTAP_DOMAIN_NONE. */
+/* Return true if the number is a domain's or GPUTAP_DOMAIN_NONE. */
 static bool is_domain(enum gputap_domain domain)
 {
 	return (uint32_t)domain < GT_DOMAIN_COUNT;
@@ -127,7 +127,7 @@ int gputap_context_is_active(const struct gputap_context *ctx)
 	return ctx ? ctx->core.started : -EINVAL;
 }
 
-/* Get the slot of a context for a new service, and take the lock. Return 0 or the error. */
+/* Get the slot of a context for a new service, and take the lock. Return 0 or a negative errno. */
 static int place_of(struct gputap_context *ctx, const void *fn, struct gt_tool_context **place)
 {
 	int32_t priority;
@@ -144,7 +144,7 @@ static int place_of(struct gputap_context *ctx, const void *fn, struct gt_tool_c
 	return ctx->core.started ? -EBUSY : -ENOSPC;
 }
 
-/* Like place_of(), for a service of one domain. */
+/* Like place_of(), for a service that is limited to one domain. */
 static int place_in(struct gputap_context *ctx, enum gputap_domain domain, const void *fn,
 		    struct gt_tool_context **place)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Returns the name of every numbered item, and the arguments of calls in progress.
+/* Returns the names of domains, operations and other numbered items, and the arguments of calls in
+ * progress.
  *
  * A call's arguments are in one C struct. The generated tables (record/operation.h) describe the
  * position, the type and the pointers of each argument. Pointers are never dereferenced directly:
@@ -19,7 +20,7 @@
 #include "record/describe.h"
 #include "record/operation.h"
 
-/* bytes read through a pointer; bytes of a text; maximum number of arguments */
+/* bytes read through a pointer; size of a text buffer; maximum number of arguments */
 enum { FOLLOWED = 256, TEXT = 2048, ARGUMENTS = 64 };
 
 /* Names ---------------------------------------------------------------------- */
@@ -220,7 +221,7 @@ static size_t common_prefix(const struct gt_type *type)
 	return n;
 }
 
-/* Format a value of the domain's type from gputap's own memory. */
+/* Format a value of one of the domain's types that lies in gputap's own memory. */
 static size_t format_typed(const struct view *v, const struct gt_type *type, const uint8_t *p,
 			   size_t bytes)
 {
@@ -291,7 +292,7 @@ static uint64_t count_arrived(const struct view *v, const struct gt_argument_inf
 	size_t bytes;
 
 	if (!number || asked == 1)
-		return asked; /* the single element exists, or the call has failed */
+		return asked; /* the call wrote the single element, or failed */
 	bytes = v->domain->types[number->base].bytes;
 	if (bytes > sizeof n || read_memory(&n, pointer(v->args + number->offset), bytes) != bytes)
 		return UINT64_MAX;

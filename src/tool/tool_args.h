@@ -10,7 +10,7 @@
 /* Exported for librocprofiler-sdk.so.1, a layer that ships with this library. Not for users. */
 #pragma GCC visibility push(default)
 
-/* Return an argument's type as C++'s typeid() names it: "PKv", "P12ihipStream_t",
+/* Return an argument's type in the form of C++'s typeid(): "PKv", "P12ihipStream_t",
  * "18rocprofiler_dim3_t". Return NULL if the domain is not AMD's or has no such argument. */
 const char *gt_tool_argument_mangled(uint32_t domain, uint32_t operation, unsigned argument);
 

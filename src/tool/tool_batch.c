@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists completed activities and tracks the threads that notify of them: tool_batch.h. */
+/* Lists completed activities and tracks the threads that notify tools of them. See tool_batch.h. */
 #include "tool/tool_batch.h"
 
 #include <sys/syscall.h>

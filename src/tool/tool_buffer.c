@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Writers of buffers. tool_buffer.h contains the picture.
+/* Writes records into buffers. See the picture in tool_buffer.h.
  *
  * While there is room, a thread finds its writer in a small cache, copies the record and stores
  * `committed` (release). Otherwise the thread calls write_slowly(), which
  *   1. finds the writer, or creates a writer;
- *   2. adds the writer's bytes to the buffer's `filled`, and wakes the delivery at the watermark;
- *   3. starts the chunk again if the reader has read the whole chunk; otherwise takes a chunk from
- *      the pool (a lock-free stack). If the pool is empty, the buffer is full.
+ *   2. adds the bytes written since the last such addition to the buffer's `filled`, and wakes the
+ *      delivery thread if `filled` has reached the watermark;
+ *   3. reuses the chunk from its beginning if the reader has read the whole chunk; otherwise takes
+ *      another chunk from the pool (a lock-free stack). If the pool is empty, the buffer is full.
  *
- * With n writers, a writer checks the watermark again after writing 1/n of the bytes that are
- * missing to the watermark. A single thread therefore reaches the watermark exactly, and several
- * threads reach it within a few records. */
+ * With n writers, a writer checks the watermark again after writing 1/n of the bytes that the
+ * buffer lacks to reach the watermark. A single thread therefore reaches the watermark exactly, and
+ * several threads reach it within a few records. */
 #include "tool/tool_buffer.h"
 
 #include <errno.h>
@@ -59,7 +60,8 @@ static void set_limit(struct gputap_buffer *b, struct gt_buffer_writer *l, int64
 
 	l->limit = l->cur + left;
 	if (filled >= (int64_t)b->watermark)
-		return; /* delivery is requested: no check until the end of the chunk */
+		/* delivery is already requested, so the next check is at the end of the chunk */
+		return;
 	credit = (size_t)((int64_t)b->watermark - filled);
 	if (writers > 1)
 		credit = credit / writers > CREDIT_MIN ? credit / writers : CREDIT_MIN;
@@ -90,8 +92,8 @@ static bool grow_buffer(struct gt_buffer_writer *l, size_t bytes)
 	return true;
 }
 
-/* Create a chunk for a record that is larger than a chunk. All such chunks together may use as many
- * additional bytes as the buffer. */
+/* Create a chunk for a record that is larger than a chunk. All such chunks together may add as many
+ * bytes as the buffer has. */
 static bool reserve_large(struct gputap_buffer *b, size_t need, bool anyway)
 {
 	if (need <= b->chunk_bytes ||

@@ -15,15 +15,15 @@
  *      (release).
  *   3. The owner links the next chunk after a full chunk.
  *   4. The reader unlinks the full chunk and returns the chunk to the pool.
- * If the reader has read a writer's only chunk to its end, the owner starts that chunk again with
- * the next lap. `committed` and `consumed` are lap << 32 | bytes.
+ * If the reader has read a writer's only chunk to its end, the owner reuses the chunk from its
+ * beginning, with the next lap number. `committed` and `consumed` are lap << 32 | bytes.
  *
- * A buffer has chunks for its bytes, and one additional chunk for each writer. A thread that sleeps
- * with its last chunk therefore cannot make another thread wait for room.
+ * A buffer has enough chunks for its bytes, and one additional chunk for each writer. A sleeping
+ * thread that still owns a chunk therefore cannot make another thread wait for room.
  *
  * Locking: one lock for lists, owners and deliveries (gt_buffers_lock(); held with all signals
  * blocked, never while a callback runs). Writing takes no lock while there is room. Writers access
- * fields that all threads share once per chunk, or more often near the watermark. */
+ * the fields that all threads share only once per chunk, or more often near the watermark. */
 #ifndef GPUTAP_TOOL_TOOL_BUFFER_H
 #define GPUTAP_TOOL_TOOL_BUFFER_H
 
@@ -43,10 +43,11 @@ struct gt_chunk {
 	_Atomic(struct gt_chunk *) next;         /* stored once, in the owner */
 	_Alignas(64) _Atomic uint64_t consumed;  /* stored only in the reader */
 	_Atomic(struct gt_chunk *) below;        /* next chunk in the pool's stack */
-	/* list of chunks with `grown` false; requires the lock */
+	/* next in the list of chunks with `grown` false; requires the lock */
 	struct gt_chunk *all;
 	size_t bytes; /* size of data[] */
-	/* true if beyond the buffer's bytes or made for one large record; unmapped once read */
+	/* true if the chunk exceeds the buffer's bytes or was made for one large record; it is
+	 * unmapped once read */
 	bool grown;
 	bool abandoned; /* true if a fork interrupted a write to the chunk */
 	_Alignas(64) uint8_t data[];
@@ -62,7 +63,8 @@ struct gt_buffered_head {
 struct gt_buffer_writer {
 	/* fields that the owner stores */
 	_Alignas(64) uint8_t *cur;
-	uint8_t *limit; /* end of the chunk, or the position from which the watermark may be near */
+	/* end of the chunk, or the position at which the writer checks the watermark */
+	uint8_t *limit;
 	struct gt_chunk *chunk;
 	uint64_t lap;     /* number of the lap of `chunk`, shifted left by 32 */
 	uint8_t *counted; /* end of the bytes already counted in the buffer's `filled` */
@@ -158,7 +160,7 @@ extern struct gputap_delivery *_Atomic gt_deliveries __attribute__((visibility("
 extern _Thread_local struct gputap_delivery *gt_delivery_here
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Locks that are single words. The child of a fork finds the locks unlocked. */
+/* Locks that are single words. In the child of a fork, the locks are unlocked. */
 void gt_word_lock(_Atomic uint32_t *word);
 void gt_word_unlock(_Atomic uint32_t *word);
 void gt_buffers_lock(sigset_t *signals);
@@ -170,7 +172,7 @@ void gt_word_wait(_Atomic uint32_t *word, uint32_t seen);
 void gt_word_sleep(_Atomic uint32_t *word, uint32_t seen);
 void gt_word_wake(_Atomic uint32_t *word);
 
-/* Return a number that identifies this process. The first call in the child of a fork empties all
+/* Return a number that identifies this process. In the child of a fork, the first call empties all
  * buffers. */
 uint32_t gt_buffers_process(void);
 /* Check quickly for a fork, like gt_buffers_process(). Has an effect only in a child whose fork ran
@@ -196,8 +198,8 @@ void gt_writer_give(struct gt_buffer_writer *l);
 /* Return this thread's writer, and add the writer to the thread's cache. */
 struct gt_buffer_writer *gt_writer_of_thread(struct gputap_buffer *b, bool last);
 
-void gt_buffer_free(struct gputap_buffer *b);  /* for a buffer removed from the list */
-void gt_buffer_unmap(struct gputap_buffer *b); /* for a buffer never added to the list */
+void gt_buffer_free(struct gputap_buffer *b);  /* for a buffer that was removed from the list */
+void gt_buffer_unmap(struct gputap_buffer *b); /* for a buffer that was never added to the list */
 
 /* tool_delivery.c */
 int gt_delivery_default(struct gputap_delivery **out);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of buffers, and their parts: chunks, the pool of chunks (a lock-free stack), writers.
- * tool_buffer.h contains the picture.
+/* Keeps the list of buffers and their parts: chunks, the pool of chunks (a lock-free stack) and
+ * writers. See the picture in tool_buffer.h.
  *
  * Fork: a child's buffers are empty. fork() runs our handler (pthread_atfork()); _Fork() and
- * clone() do not. Their child is detected with a page that the kernel zeroes in the child
- * (`wiped`), which only the slow path checks. Records that such a child writes before its first
- * slow path are lost. */
+ * clone() do not. The child of _Fork() or clone() is detected through a page that the kernel zeroes
+ * in the child (`wiped`). Only the slow path checks this page. Records that such a child writes
+ * before its first slow path are lost. */
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -92,7 +92,7 @@ struct gt_chunk *gt_pool_pop(struct gputap_buffer *b)
 		if (!c)
 			return NULL;
 		/* Chunks of the pool stay mapped, so this load may read a stale value but never
-		 * unmapped memory. With a stale value the exchange fails */
+		 * unmapped memory. The exchange fails if the value is stale */
 		to = (uint64_t)(uintptr_t)atomic_load_explicit(&c->below, memory_order_relaxed) |
 		     ((top & ~POINTER_BITS) + POINTER_BITS + 1);
 	} while (!atomic_compare_exchange_weak_explicit(&b->pool, &top, to, memory_order_acquire,

@@ -2,8 +2,8 @@
 /* Writes a call's record into a tool's buffer, inline and without a copy.
  *
  * The record's stores overlap with the two time stamps and cost nothing, but only while the thread
- * has the core to itself. With another thread on the core each instruction costs time, so a call's
- * record is not built first and then copied. */
+ * has the core to itself. If another thread shares the core, each instruction costs time. The
+ * record is therefore built in place rather than copied. */
 #ifndef GPUTAP_TOOL_TOOL_BUFFER_WRITE_H
 #define GPUTAP_TOOL_TOOL_BUFFER_WRITE_H
 

@@ -4,14 +4,14 @@
  *   tap ─► gt_tool_call_enter() ─► ENTER, first context to last ─► the call, recorded or not
  *      ◄── gt_tool_call_exit() ◄── EXIT, last to first, to contexts that had ENTER ◄──┘
  *
- * The frame is on the tap's stack; gt_tool_frame points to the thread's innermost frame. A callback
- * or a runtime that jumps out (longjmp, an exception) leaves frames. The next call finds these
- * frames deeper in the stack than itself, and ignores them. Calls that a runtime makes within a
- * call of the program are not the program's: tools are not notified of them in an `outermost` API
- * or with interposition. Calls that a callback makes are notified.
+ * The frame is on the tap's stack; gt_tool_frame points to the thread's innermost frame. If a
+ * callback or a runtime jumps out (longjmp, an exception), frames are left over. The next call
+ * finds these frames deeper in the stack than itself, and ignores them. Tools are not notified of
+ * calls that a runtime makes within a call of the program, if the API is `outermost` or interposed.
+ * Tools are notified of calls that a callback makes.
  *
- * A call has a number, its correlation id, unless no subscriber needs a number. The call then
- * shares the number of the enclosing call, which is also the cause of its activities.
+ * A call has its own number, the correlation id, if a subscriber needs it. Otherwise the call
+ * shares the number of the enclosing call, which is also the cause of the call's activities.
  *
  * Never here: locks, allocation (except the first in a thread), system calls, a change of errno. */
 #include <string.h>
@@ -286,7 +286,7 @@ static void exit_call(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 	if (gt_likely(r != NULL)) {
 		uint32_t level = r->depth;
 
-		/* the thread differs in a child that was forked during the call */
+		/* in a child that was forked during the call, the thread has another id */
 		f->call.thread = r->thread;
 		if (f->how & (GT_TOOL_BUFFERED | GT_TOOL_FORWARD))
 			exit_all(f, r, level, end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The COMPLETE phase of GPU activities: notifies subscribers of completed activities, also when a
- * tool is finished or the process ends.
+/* Notifies subscribers of completed GPU activities (the COMPLETE phase), even when a tool is
+ * finished or the process ends.
  *
  *   harvesting thread ─► gt_tool_done_list ─► batch: current, rest ─► subscribers of each activity
  *                        a stack, newest first  oldest first
@@ -14,8 +14,8 @@
  *
  * No lock is held in step 3, so a callback may do anything. A callback may also leave by a jump, or
  * end its thread. The batch then remains with its owner and contains the remaining activities:
- *   the owner lives      the owner's next delivery detects from the batch's stack position that the
- *                        earlier delivery was left, and completes that batch first
+ *   the owner lives      the owner's next delivery detects from the batch's stack position that a
+ *   callback left the earlier delivery, and completes that batch first
  *   the owner has ended  the next delivery of any thread takes the batch over */
 #include "tool/tool_batch.h"
 

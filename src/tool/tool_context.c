@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts of tools. tool.h describes when callbacks may run.
+/* Creates, starts, stops and destroys contexts of tools. tool.h describes when callbacks may run.
  *
  *   created ─► services are configured ─► started ⇄ stopped ─► destroyed
  *              (a slot of the pool)       │
@@ -76,7 +76,7 @@ struct gt_tool_context *gt_tool_place(struct gputap_context *ctx, int32_t priori
 		if (place_taken[p])
 			continue;
 		place_taken[p] = true;
-		/* a thread that still uses the slot's former user reads only the three fields
+		/* a thread that still uses the slot for its former user reads only the three fields
 		 * before `priority` */
 		memset(&c->priority, 0, sizeof *c - offsetof(struct gt_tool_context, priority));
 		atomic_store_explicit(&c->generation, generation + 1, memory_order_release);

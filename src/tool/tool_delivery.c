@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Delivery of buffers in their readers' threads.
+/* Delivers buffers in their readers' threads.
  *
  * Steps of one delivery of a buffer ("drain"):
  *   1. Note `committed` of the writers of `last` records.
@@ -15,9 +15,9 @@
  *
  * A delivery's thread blocks all signals and runs until the process ends. The first request in the
  * child of a fork restarts the thread. If a callback ends the thread (pthread_exit()), the thread
- * starts its successor. The thread may flush other buffers: buffers of the same delivery at once,
- * buffers of another delivery after a wait, unless that delivery's thread waits as well. No thread
- * waits for a thread that waits. */
+ * starts its successor. The thread may flush other buffers. It delivers buffers of the same
+ * delivery itself, and waits for the thread of another delivery unless that thread is also waiting.
+ * No thread waits for a thread that waits. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ static bool at_record(struct gt_buffer_writer *l)
 {
 	for (;;) {
 		struct gt_chunk *c = l->read;
-		/* a chunk before the stop has a successor, so its last word is final */
+		/* every chunk before the stop has a successor, so its end is final */
 		uint64_t end = c == l->stop
 				       ? l->stop_word
 				       : atomic_load_explicit(&c->committed, memory_order_acquire);
@@ -113,7 +113,7 @@ static void end_drain(struct gputap_buffer *b)
 		give_back(b);
 	atomic_store_explicit(&b->drainer, NULL, memory_order_relaxed);
 	atomic_store_explicit(&b->draining, 0, memory_order_seq_cst);
-	/* request another drain, possibly for a delivery that found the buffer claimed */
+	/* request another drain, because another delivery may have found the buffer claimed */
 	if (atomic_load_explicit(&b->wanted, memory_order_seq_cst))
 		wake_delivery(atomic_load_explicit(&b->delivery, memory_order_seq_cst));
 	atomic_fetch_add_explicit(&b->done, 1, memory_order_seq_cst);

@@ -19,7 +19,7 @@
 #include "ring/segment_threads.h"
 #include "tool/tool.h"
 
-enum { STACK_BYTES = 256 << 10 }; /* this thread may open CUPTI */
+enum { STACK_BYTES = 256 << 10 }; /* large, because this thread may open CUPTI */
 
 /* Epoch of the process that runs the thread or could not create it. */
 static _Atomic uint32_t begun_epoch;
@@ -67,7 +67,7 @@ static uint32_t follow(void)
 	return word;
 }
 
-/* End the process as the program's last thread would have, if only gputap's threads remain
+/* If only gputap's threads remain, end the process as the program's last thread would have
  * (collector/own_threads.c). */
 static void end_if_alone(void)
 {

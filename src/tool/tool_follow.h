@@ -14,7 +14,7 @@
  *     fork in a pause, which has only the thread that forked. (A child that clone() alone created
  *     in a pause is not recorded.)
  * If the thread cannot be created, an event reports the failure and `gt_control_pending` stays set,
- * so each call checks the word.
+ * so each call checks the control word.
  * See also core/process_pauses.h. */
 #ifndef GPUTAP_TOOL_FOLLOW_H
 #define GPUTAP_TOOL_FOLLOW_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread's state: its open call and its hazards. Calls no function of gputap. */
+/* Defines a thread's state: its open call and its hazards. */
 #include "tool/tool_reader.h"
 #include "tool/tool_activity_item.h"
 

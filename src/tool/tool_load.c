@@ -56,11 +56,11 @@ typedef const struct gputap_tool *describe_fn(uint32_t version);
 /* gt_core_lock() protects `tool`, and changes of `state` from and to FREE */
 static struct loaded_tool entries[TOOLS];
 static uint32_t ages;
-/* set once finish_all() or finish_early() has started; the latter finishes only tools without a
- * separate exit() handler */
+/* true once finish_all() or finish_early() has started; finish_early() finishes only tools without
+ * a separate exit() handler */
 static _Atomic uint32_t finishing, finishing_early;
-/* The tool whose start() or finish() runs in this thread. If an exception or longjmp() left that
- * function, `frame` is deeper in the stack than the current function. */
+/* The tool whose start() or finish() runs in this thread. If an exception or longjmp() left start()
+ * or finish(), `frame` is deeper in the stack than the current function. */
 static _Thread_local struct loaded_tool *current __attribute__((tls_model("initial-exec")));
 /* arguments of the tool whose describe() runs */
 static _Thread_local const char *asked __attribute__((tls_model("initial-exec")));
@@ -362,7 +362,8 @@ void gt_tools_finish_at_exit(void)
 	enum { ENOUGH = 16 };
 	static _Atomic uint32_t registered;
 
-	/* the handler registered last runs first, before all mapped libraries end */
+	/* handlers run in reverse order, so this handler runs before those of the mapped
+	 * libraries */
 	if (atomic_load(&gt_recording.tools) && !atomic_load(&finishing) &&
 	    atomic_fetch_add(&registered, 1) < ENOUGH)
 		atexit(at_exit);
@@ -371,7 +372,8 @@ void gt_tools_finish_at_exit(void)
 /* Finding --------------------------------------------------------------------- */
 
 struct describers {
-	unsigned count, asked; /* the first `asked` functions have been called */
+	/* number of functions in all[], and how many of them have been called */
+	unsigned count, asked;
 	struct {
 		describe_fn *fn;
 		const char *arguments;
@@ -453,7 +455,8 @@ static const char *named_tools(void)
 
 bool gt_tools_are_hidden(void)
 {
-	void *program = dlopen(NULL, RTLD_LAZY); /* RTLD_DEFAULT would also search gputap's scope */
+	/* RTLD_DEFAULT would also search the scope of gputap's library */
+	void *program = dlopen(NULL, RTLD_LAZY);
 	bool hidden =
 		!program || dlsym(program, "gputap_tool_add") != (void *)(uintptr_t)gputap_tool_add;
 
@@ -521,8 +524,8 @@ static void find_tools(const char *list, bool everywhere)
 	char entry[2 * PATH_MAX];
 
 	if (atomic_exchange(&searching, 1)) {
-		/* another thread is searching, or a tool's describe() has opened a library: search
-		 * later */
+		/* another thread is searching, or a tool's describe() has opened a library; search
+		 * again later */
 		atomic_store(&opened, 1);
 		return;
 	}
@@ -708,12 +711,12 @@ void gt_tools_meet_runtime(bool mapped)
 
 static struct {
 	_Atomic uint32_t busy;
-	/* nonzero if the start took too long, or if its thread is missing after a fork: threads no
-	 * longer wait */
+	/* nonzero if the start took too long, or if the starting thread is missing after a fork;
+	 * other threads then no longer wait */
 	_Atomic uint32_t hangs;
 } starting;
 /* Frame of the function that starts the tools in this thread. An exception or longjmp() may have
- * left that function, as for `current`. */
+ * left that function, as in the case of `current`. */
 static _Thread_local uintptr_t starts_here __attribute__((tls_model("initial-exec")));
 
 static void stop_waiting(void)
@@ -836,7 +839,7 @@ int gputap_tool_remove(const struct gputap_tool *tool)
 		return -ENOENT;
 	library = found->library;
 	drop_tool(found);
-	/* the reference may keep mapped the code that this function returns to */
+	/* without the reference, the code that this function returns to may be unmapped */
 	if (library && dladdr(tool, &its) && dladdr(caller, &callers) &&
 	    its.dli_fbase != callers.dli_fbase)
 		dlclose(library);

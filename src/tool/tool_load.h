@@ -41,7 +41,7 @@ bool gt_tools_are_hidden(void);
  * ends. @mapped: true if other libraries may have been mapped with the runtime. */
 void gt_tools_meet_runtime(bool mapped);
 
-/* Mark that this thread starts or ends passing a runtime's tables, while the runtime
+/* Mark that this thread starts or stops passing a runtime's tables while the runtime
  * initialises. */
 void gt_tools_take_tables(bool begins);
 
@@ -52,8 +52,8 @@ void gt_tools_report_missed(enum gt_domain domain, const char *what);
 /* Report the text of gt_tool_attach.missed() like gt_tools_report_missed(). */
 void gt_tools_find_missed(void);
 
-/* Functions that find libraries of runtimes for tools, provided by folders above this folder. Each
- * pointer may be NULL. */
+/* Functions that find libraries of runtimes for tools. Folders that depend on this folder provide
+ * them. Each pointer may be NULL. */
 struct gt_tool_attach {
 	/* attach to runtimes without `gputap run`: set the variables that the runtimes read (once)
 	 * and interpose the runtimes' libraries. May be called repeatedly */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that tools are notified of: the existing objects, and the contexts that got their LOAD.
+/* Keeps the existing objects that tools are notified of, and the contexts that were notified of
+ * each object's LOAD.
  *
  *   list, in the order of loading ─► object ─► object              devices, queues, code objects
  *                                      │ children, in the order of loading: kernel symbols
  *                                      └ subscriptions: {context, its eight bytes}, for each LOAD
  *
- * A context gets LOAD of an object once: from the thread that loads the object, or by replay from
- * the thread that starts the context. If both threads try at the same time, the thread that adds
- * the subscription notifies. A parent's LOAD comes before its children's. UNLOAD goes to the
- * contexts that have a subscription.
+ * A context is notified of an object's LOAD once, by the thread that loads the object or, in a
+ * replay, by the thread that starts the context. If both threads try at the same time, the thread
+ * that adds the subscription notifies. A parent's LOAD comes before its children's. UNLOAD goes to
+ * the contexts that have a subscription.
  *
  * Locking: gt_core_lock() for the lists, never while a callback runs. A thread pins the object that
  * it uses; the last thread to unpin the object frees it. Entries are reused; memory and texts
@@ -40,7 +41,8 @@ struct subscription {
 	struct gt_tool_subscriber subscriber;
 	uint32_t flags;             /* flags of the context's subscription */
 	_Atomic uint32_t notifying; /* thread that is notifying of LOAD; 0 once done */
-	_Atomic uint32_t void_now;  /* nonzero if LOAD was not called, or UNLOAD is done */
+	/* nonzero if the LOAD callback was not called, or UNLOAD is done */
+	_Atomic uint32_t void_now;
 };
 
 struct gt_tool_object {
@@ -329,7 +331,8 @@ static struct gt_tool_object *step_object(struct gt_tool_object *x, struct gt_to
 	return to;
 }
 
-/* Notify of the children in the order of loading; @x is pinned. The caller holds the lock. */
+/* Notify a context of the children of @x in the order of loading. @x is pinned, and the caller
+ * holds the lock. */
 static void notify_children(struct gt_tool_object *x, const struct listener *l, bool replayed)
 {
 	for (struct gt_tool_object *child = step_object(NULL, x->first); child;

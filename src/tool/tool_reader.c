@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that call tools' functions, and the contexts that these threads may call. tool.h
+/* Tracks threads that call tools' functions, and the contexts that these threads may call. tool.h
  * describes the protocol.
  *
  * Threads read the order of active contexts without a lock. Up to seven slots fit in one word. For
@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 enum { ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, YIELDS = 100000, NAP_NS = 20000 };
-/* in naps, 5 s: limits the wait for a thread that left a callback by longjmp() and sleeps since */
+/* 5 s, in naps: limit of the wait for a thread that left a callback by longjmp() and has slept
+ * since then */
 enum { PATIENCE = 250000 };
 
 struct gt_tool_context gt_tool_pool[GT_TOOL_POOL];
@@ -72,8 +73,8 @@ static void in_child(void)
 			clear_reader(r);
 	if (gt_tool_reader)
 		gt_tool_reader->thread = (uint32_t)syscall(SYS_gettid);
-	if (atomic_load(&order_sequence) % 2) /* a thread of the parent was writing the order:
-	 * complete it */
+	if (atomic_load(&order_sequence) % 2) /* a thread of the parent was writing the order;
+	 * complete the write */
 		atomic_fetch_add(&order_sequence, 1);
 }
 
@@ -213,8 +214,8 @@ unsigned gt_tool_order_of_many(uint8_t places[GT_TOOL_POOL])
 		if (gt_unlikely(i >= SPINS)) /* the writing thread was preempted */
 			sched_yield();
 	}
-	/* in a fork's child whose fork did not run our handler: act as if no context had started
-	 * yet */
+	/* the fork that created this process did not run our handler: act as if no context had
+	 * started yet */
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hazards of threads that call tools' functions (tool.h describes the protocol). Inline, because
- * each callback uses them. */
+/* Hazards of threads that call tools' functions (tool.h describes the protocol). The functions are
+ * inline because each callback uses them. */
 #ifndef GPUTAP_TOOL_TOOL_READER_H
 #define GPUTAP_TOOL_TOOL_READER_H
 
@@ -49,8 +49,8 @@ void gt_tool_order_write(void);
 /* Wait until no other thread is in a callback of an inactive slot. */
 void gt_tool_readers_wait(uint32_t place);
 
-/* Order a reader's store before its load. The thread that stops a context has the reverse order, so
- * at least one of the two threads sees the other's store. */
+/* Order a reader's store before its load. The thread that stops a context stores and loads in the
+ * reverse order, so at least one of the two threads sees the other's store. */
 static inline void gt_tool_fence_of_reader(void)
 {
 	if (gt_likely(atomic_load_explicit(&gt_tool_membarrier, memory_order_relaxed)))
@@ -59,7 +59,8 @@ static inline void gt_tool_fence_of_reader(void)
 		GT_TOOL_FENCE();
 }
 
-/* Add to the thread's `choosing` counter. A signal handler's calls may interrupt the update. */
+/* Add to the thread's `choosing` counter. A signal handler that makes calls may interrupt the
+ * update. */
 static inline void gt_tool_choosing(struct gt_tool_reader *r, uint32_t more)
 {
 	uint32_t n = atomic_load_explicit(&r->choosing, memory_order_relaxed) + more;
@@ -90,7 +91,7 @@ static inline void gt_tool_look_done(void)
 	gt_tool_choosing(gt_tool_reader, (uint32_t)-1);
 }
 
-/* Slots of the active contexts in order, one per byte, with their number in the upper byte.
+/* Slots of the active contexts in order, one per byte; the upper byte contains the number of slots.
  * GT_TOOL_MANY if more than seven contexts are active. */
 enum { GT_TOOL_FEW = 7 };
 #define GT_TOOL_MANY UINT64_MAX

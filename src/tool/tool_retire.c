@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Retirement of correlation ids, once a call and its activities have ended.
+/* Retires the correlation id of a call once the call and its activities have ended.
  *
  * A call that causes activities has a gt_correlation. The open call and each activity hold a
  * reference to the correlation, which retires when the last reference is put. Meanwhile the
@@ -279,7 +279,8 @@ static void retire_open_calls(void)
 		struct retiring r = {.time = gt_ticks_boottime()};
 
 		if (f->shared || !f->numbered)
-			continue; /* retires with its correlation, or with the outer call */
+			/* the id retires with the call's correlation, or with the outer call */
+			continue;
 		add_frame(f, &r, generations);
 		f->count = 0;
 		retire(&r, generations);

@@ -2,18 +2,18 @@
 /* Internals of libpti_callback: Intel PTI's callback API on top of the gputap API
  * (include/compat/pti/pti_callback.h).
  *
- *   pti_proposed.c     the functions as they were proposed, and the data of their callbacks
- *   pti_shipped.c      the functions as shipped in PTI 1.0 to 1.2, and their callbacks' data
+ *   pti_proposed.c     the functions in the proposed form, and the data of their callbacks
+ *   pti_shipped.c      the functions in the form of PTI 1.0 to 1.2, and their callbacks' data
  *   pti_lists.c        finds the append that submitted a GPU activity
- *   pti_subscriber.c   subscribers of both forms, and which of them an event is for
- *   pti_objects.c      objects that the program creates
- *   pti_kernels.c      kernels: which kernel a call launches, which release is a kernel's last
- *   pti_handles.c      contexts, devices and names, found from handles of the program
+ *   pti_subscriber.c   subscribers of both forms, and the choice of subscribers for an event
+ *   pti_objects.c      follows objects that the program creates
+ *   pti_kernels.c      finds the kernel that a call launches, and a kernel's last release
+ *   pti_handles.c      finds contexts, devices and names from handles of the program
  *   pti_operations.c   ids and names of functions
  *
  * A subscriber has a gputap context for calls, and a second context once it requests completed GPU
- * activities. The gputap API defines the order of callbacks, how to wait for callbacks, and what
- * callbacks may do (include/gputap/tool.h). */
+ * activities. The gputap API (include/gputap/tool.h) defines the order of callbacks, the ways to
+ * wait for callbacks, and the actions that callbacks may take. */
 #ifndef GPUTAP_COMPAT_PTI_H
 #define GPUTAP_COMPAT_PTI_H
 
@@ -70,8 +70,9 @@ struct pti_operation {
 	/* offsets in call->args of the launched kernel (0: none), and of the count if the argument
 	 * is an array of kernels (otherwise 0) */
 	uint8_t kernel, kernels;
-	uint8_t made;   /* enum pti_kind of the created object */
-	int8_t made_at; /* offset of the output address of that object; -1: returned */
+	uint8_t made; /* enum pti_kind of the created object */
+	/* offset of the output address of that object; -1: the call returns the object */
+	int8_t made_at;
 	/* if the output is an array: offsets of its length and of the address for the returned
 	 * count; otherwise 0 */
 	uint8_t made_room, made_came;
@@ -85,7 +86,8 @@ uint32_t pti_group_of(uint32_t domain);
 const struct pti_operation *pti_operation_of(uint32_t domain, uint32_t operation);
 /* Return gputap_operation_name(), cached. */
 const char *pti_operation_name(uint32_t domain, uint32_t operation);
-/* Find domain and number from group and id. Return false if the group has no such id. */
+/* Find the domain and the operation from the group and the id. Return false if the group has no
+ * such id. */
 bool pti_operation_find(uint32_t group, uint32_t id, uint32_t *domain, uint32_t *operation);
 /* Call @fn for each operation, until it returns nonzero. */
 int pti_operations_each(int (*fn)(uint32_t domain, uint32_t number,
@@ -94,8 +96,8 @@ int pti_operations_each(int (*fn)(uint32_t domain, uint32_t number,
 
 /* Objects of the program (pti_handles.c) ---------------------------------------------------- */
 
-/* Known handle of an object. Never freed; when the driver reuses a handle, the new object takes the
- * same entry. */
+/* Entry of a handle that the program has used. Never freed; when the driver reuses a handle, the
+ * new object takes the same entry. */
 struct pti_handle {
 	struct pti_handle *next;
 	enum pti_kind kind;
@@ -104,19 +106,19 @@ struct pti_handle {
 	_Atomic(void *) module;     /* module of a kernel */
 	_Atomic(const char *) name; /* name of a kernel; never freed */
 	_Atomic uint64_t number;    /* unique number of the object, starting at 1 */
-	/* references to an OpenCL kernel that the program holds: pti_kernels.c */
+	/* number of references to an OpenCL kernel that the program holds (pti_kernels.c) */
 	_Atomic int32_t references;
 	_Atomic bool immediate;   /* true if a list is immediate */
-	_Atomic(void *) commands; /* entries of a list: pti_lists.c */
+	_Atomic(void *) commands; /* entries of a command list (pti_lists.c) */
 };
 
 /* Return the entry of a handle, or NULL if the handle was never seen. Lock-free. */
 struct pti_handle *pti_handle_find(enum pti_kind kind, const void *handle);
-/* Find the entry of a handle, or add one. Return NULL if memory is short. */
+/* Find the entry of a handle, or add an entry. Return NULL if out of memory. */
 struct pti_handle *pti_handle_add(enum pti_kind kind, const void *handle);
-/* Return the context in which the call is made, or NULL if there is none or it is unknown. */
+/* Return the context in which the call is made, or NULL if no context is known. */
 void *pti_context_of(const struct pti_operation *operation, const struct gputap_call *call);
-/* Return a permanent copy of the text, or NULL if memory is short. Stores each text once. */
+/* Return a permanent copy of the text, or NULL if out of memory. Equal texts share one copy. */
 const char *pti_text_keep(const char *text);
 
 static inline void *pti_argument(const struct gputap_call *call, unsigned at)
@@ -131,12 +133,12 @@ static inline uint32_t pti_argument_u32(const struct gputap_call *call, unsigned
 
 /* Kernels (pti_kernels.c) ------------------------------------------------------------------- */
 
-/* Return the kernel that the call launches, or NULL if the call launches no kernel or several, or
- * the kernel is unknown. */
+/* Return the kernel that the call launches, or NULL if the call launches no kernel or several
+ * kernels, or if the kernel is unknown. */
 struct pti_handle *pti_kernel_of(const struct pti_operation *operation,
 				 const struct gputap_call *call);
-/* Return the name of the kernel that the call launches, "a, b" for several kernels, or NULL if
- * there is none or it is unknown. The name is never freed. */
+/* Return the name of the kernel that the call launches, "a, b" for several kernels, or NULL if no
+ * name is known. The name is never freed. */
 const char *pti_kernel_name_of(const struct pti_operation *operation,
 			       const struct gputap_call *call);
 /* Return the name that the call gives to the created kernel, or NULL if unknown. */
@@ -155,8 +157,8 @@ void pti_kernel_count(const struct pti_operation *operation, const struct gputap
 
 /* Start to follow object creation. */
 int pti_objects_start(void);
-/* Return the array of handles that the call has created, of the kind in @operation. *count is 0 if
- * there are none. Call at EXIT. */
+/* Return the array of the handles that the call has created; @operation defines their kind. *count
+ * is 0 if the call created no object. Call at EXIT. */
 void *const *pti_made_by(const struct pti_operation *operation, const struct gputap_call *call,
 			 uint32_t *count);
 
@@ -164,7 +166,7 @@ void *const *pti_made_by(const struct pti_operation *operation, const struct gpu
 
 struct pti_subscriber;
 
-/* Differences between the two forms. */
+/* Callback functions, which differ between the two forms. */
 struct pti_form {
 	void (*on_call)(const struct gputap_call *call, uint64_t *data, void *subscriber);
 	void (*on_event)(struct pti_subscriber *s, const struct gputap_event *event);
@@ -180,11 +182,11 @@ struct pti_subscriber {
 	struct gputap_context *calls, *activity;
 	uint64_t generation;
 	_Atomic uint64_t age; /* order of subscription */
-	bool leaves;          /* true if the handle is refused from now on */
+	bool leaves;          /* true once the handle is refused */
 	_Atomic bool events;  /* true if the subscriber requested events */
 	/* number of running event callbacks of the subscriber */
 	_Atomic int32_t inside;
-	/* for the shipped form; indexes and bits: enums in pti_shipped.c */
+	/* used by the shipped form; pti_shipped.c defines the indexes and the bits */
 	_Atomic uint8_t phases[PTI_SHIPPED_DOMAINS];
 };
 
@@ -192,12 +194,12 @@ struct pti_subscriber {
 uint32_t pti_subscriber_create(void **handle, const struct pti_form *form, void (*callback)(void),
 			       void *user);
 uint32_t pti_subscriber_destroy(void *handle);
-/* Return the subscriber with that handle. @form: NULL for either form. The subscriber does not
- * change until pti_subscriber_put(), but its callbacks keep running. Return NULL if the handle is
+/* Return the subscriber with that handle. @form: NULL for either form. The subscriber cannot change
+ * until pti_subscriber_put(), but its callbacks may still run. Return NULL if the handle is
  * unknown; in that case do not call pti_subscriber_put(). */
 struct pti_subscriber *pti_subscriber_get(void *handle, const struct pti_form *form);
 void pti_subscriber_put(void);
-/* Switch callbacks for @operations of @domain on or off. @operations: NULL for all operations of
+/* Enable or disable callbacks for @operations of @domain. @operations: NULL for all operations of
  * the domain. Return: pti_result. */
 uint32_t pti_subscriber_select(struct pti_subscriber *s, uint32_t domain,
 			       const uint32_t *operations, size_t count, bool selected);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles of the program's objects: the data that a callback gets in addition to its call, the
- * context of a queue, list or kernel, the device of a list, the name of a kernel.
+/* Maps handles of the program's objects to data that callbacks get in addition to the call: the
+ * context of a queue, list or kernel, the device of a list, and the name of a kernel.
  *
  *   buckets[] ─► node {kind, handle, context, ...} ─► node ...     never freed, newest first
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels: which kernel a call launches, kernel names, and which release is a kernel's last.
+/* Finds the kernel that a call launches, the names of kernels, and the last release of a kernel.
  *
- * OpenCL counts references to a kernel. For the program, the clReleaseKernel() that releases the
- * last reference destroys the kernel. The kernel's handle holds the count:
+ * OpenCL counts references to a kernel. To the program, the clReleaseKernel() that releases its
+ * last reference destroys the kernel. The entry of the kernel's handle contains the count:
  *
  *   creation, EXIT              1
  *   clRetainKernel(), EXIT      + 1, if the call succeeded
@@ -11,8 +11,9 @@
  *                               the kernel
  *   clReleaseKernel(), EXIT     + 1, if the call failed
  *
- * Two threads that release at once take one reference each, so one of them destroys the kernel. The
- * thread that makes the call keeps the decision from ENTER for later queries.
+ * If two threads release at the same time, each takes one reference, so exactly one of the two
+ * threads destroys the kernel. The thread that makes the call keeps the decision from ENTER for
+ * later queries.
  *
  * Locking: none. The count is atomic, and decisions are local to the thread. */
 #include <pti/pti_driver_levelzero_api_ids.h>
@@ -26,7 +27,7 @@ enum { RELEASES = 16, NAMES_BYTES = 512 };
 
 /* Launches ----------------------------------------------------------------------------------- */
 
-/* Return the kernels that the call launches. *count is 0 if there are none. */
+/* Return the kernels that the call launches. *count is 0 if the call launches no kernel. */
 static void *const *kernels_of(const struct pti_operation *op, const struct gputap_call *call,
 			       uint32_t *count)
 {
@@ -55,7 +56,8 @@ static const char *name_of(const void *kernel)
 	return h ? atomic_load_explicit(&h->name, memory_order_relaxed) : NULL;
 }
 
-/* Return the name of a GPU activity that runs several kernels: as many kernel names as fit. */
+/* Return the name of a GPU activity that runs several kernels. The name lists as many kernel names
+ * as fit. */
 static const char *join_names(void *const *kernels, uint32_t count)
 {
 	char text[NAMES_BYTES];
@@ -107,7 +109,7 @@ const char *pti_kernel_name_of_made(const struct gputap_call *call)
 		desc = pti_argument(call, 8);
 		return desc ? desc->name : NULL;
 	}
-	/* calls other than urKernelCreate() take the name of the driver's kernel */
+	/* other calls than urKernelCreate() create a kernel with the name of the driver's kernel */
 	if (call->domain == GPUTAP_DOMAIN_UNIFIED_RUNTIME)
 		return id == urKernelCreate_id ? pti_argument(call, 8)
 					       : name_of(pti_argument(call, 0));

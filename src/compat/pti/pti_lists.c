@@ -3,15 +3,16 @@
  *
  * On an immediate list, and on OpenCL's queues, the append itself submits the activity: the
  * append's correlation is the operation's id. On a regular list, the call that runs the list
- * submits the activity. Each regular list therefore stores its appends as entries, and a run takes
- * the entries in order:
+ * submits the activity. The appends to each regular list are therefore stored as entries, and a run
+ * takes the entries in order:
  *
  *   append to a regular list, EXIT   ─► add entry {id, kernel} at the end of the list
  *   run of lists, ENTER              ─► this thread's run starts at the first entry
  *   a GPU activity is submitted      ─► take the run's next entry
  *   run of lists, EXIT               ─► the run is over; an outer run continues
  *
- * A call in which the thread may learn of completed activities is noted while it is open.
+ * While a call is open in which the thread may learn of completed activities, the thread's state
+ * contains the call's id.
  *
  * The first subscriber in the shipped form that enables a domain starts a gputap context for all
  * these calls.
@@ -36,14 +37,15 @@ struct commands {
 	struct command_entry *first, *last;
 };
 
-/* State of this thread's calls. A callback may append and run inside an append and a run; the outer
- * call's own data then holds the outer state. */
+/* State of this thread's calls. A callback may make such calls inside an append or a run. The outer
+ * state is then stored in the data of the outer call. */
 struct list_state {
 	void **lists; /* remaining lists to run */
 	uint32_t count;
 	bool is_running;
 	struct command_entry *next;
-	/* activity for which an entry was last taken, because each subscriber requests the entry */
+	/* activity for which an entry was last taken. Each subscriber requests the entry, which
+	 * must be taken only once */
 	uint64_t number;
 	bool is_kernel;
 	struct pti_append handed_out;
@@ -109,8 +111,8 @@ static void add_entry(const struct pti_operation *op, const struct gputap_call *
 	c->last = e;
 }
 
-/* Return a copy of the thread's outer state, or NULL if there is no outer state or memory is
- * short. */
+/* Return a copy of the thread's outer state. Return NULL if no outer state exists or if out of
+ * memory. */
 static struct list_state *keep_outer(void)
 {
 	struct list_state *outer =
@@ -249,7 +251,7 @@ struct pti_append pti_append_of(const struct gputap_activity *activity)
 			      : (struct pti_append){.id = activity->correlation};
 }
 
-/* The calls that are followed: appends, runs, resets. */
+/* Operations of the calls to follow: appends, runs and resets. */
 struct followed_appends {
 	uint32_t domain, count, numbers[OPERATIONS_MAX];
 };

@@ -21,8 +21,8 @@ struct pti_append {
 struct pti_append pti_append_of(const struct gputap_activity *activity);
 /* Return the name of the operation that the call appends. The name is never freed. */
 const char *pti_appended_name(const struct pti_operation *op, const struct gputap_call *call);
-/* Return the id of the function of @group that this thread is in, if the thread may learn of
- * completed activities there; otherwise 0. */
+/* If this thread is inside a function of @group in which it may learn of completed activities,
+ * return the function's id, otherwise 0. */
 uint32_t pti_collecting(uint32_t group);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Follows the objects that the program creates. A gputap context is notified of the creating calls,
- * without a number for each call. Calls that change OpenCL's references to kernels have numbers,
- * with which pti_kernels.c distinguishes the calls. The context is the last in order, so that at
- * EXIT it is called before all subscribers.
+ * which need no numbers. Only calls that change the reference count of an OpenCL kernel have
+ * numbers, by which pti_kernels.c distinguishes the calls. The context is the last in order, so
+ * that at EXIT it is called before all subscribers.
  *
  * Locking: none; see pti_handles.c. */
 #include <pti/pti_driver_levelzero_api_ids.h>
@@ -35,7 +35,7 @@ void *const *pti_made_by(const struct pti_operation *op, const struct gputap_cal
 		*count = made != NULL;
 		return made;
 	}
-	/* without an address for the returned count, all were returned */
+	/* without an address for the returned count, the call fills the whole array */
 	room = pti_argument_u32(call, op->made_room);
 	came = pti_argument(call, op->made_came);
 	*count = came && *came < room ? *came : room;
@@ -54,8 +54,8 @@ static void *device_in_context(const struct pti_operation *op, const struct gput
 	return context ? atomic_load(&context->device) : NULL;
 }
 
-/* Return the device of a context: OpenCL's device if the context has only one. Level Zero's
- * contexts have all devices. */
+/* Return the device of an OpenCL context that has only one device. A Level Zero context has all
+ * devices. */
 static void *device_of_context(const struct pti_operation *op, const struct gputap_call *call)
 {
 	void *const *devices = NULL;
@@ -124,7 +124,7 @@ static void follow_call(const struct gputap_call *call, uint64_t *data, void *us
 			add_made(op, call, made[i]);
 }
 
-/* The followed operations of a domain. Operations that create objects come first. */
+/* Operations of a domain to follow. Operations that create objects come first. */
 struct followed_creations {
 	uint32_t domain, created, count, numbers[FOLLOWED_MAX];
 };

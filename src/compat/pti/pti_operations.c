@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids and names of functions, in a table that gen/emit_pti.py generates. */
+/* Looks up ids and names of functions in a table that gen/emit_pti.py generates. */
 #include "pti.h"
 
 enum { OPERATIONS = 1024 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PTI's callback API as proposed: every function of each driver, and critical events. */
+/* PTI's callback API in the proposed form: every function of each driver, and critical events. */
 #include <pti/pti_callback.h>
 
 #include "pti.h"
@@ -47,7 +47,7 @@ PTI_EXPORT pti_result ptiCallbackSubscribe(pti_callback_subscriber *subscriber,
 						 (void (*)(void))callback, user_data);
 }
 
-/* Accepts subscribers of both forms. */
+/* Unsubscribe a subscriber of either form. */
 PTI_EXPORT pti_result ptiCallbackUnsubscribe(pti_callback_subscriber subscriber)
 {
 	return (pti_result)pti_subscriber_destroy(subscriber);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PTI's callback API as PTI 1.0 to 1.2 shipped it: appended and completed GPU operations, created
+/* PTI's callback API in the form of PTI 1.0 to 1.2: appended and completed GPU operations, created
  * and destroyed kernels, internal events.
  *
  * An operation's id is the correlation of the call that appended the operation. A call that
@@ -101,8 +101,8 @@ static void set_kernel(pti_callback_kernel_data *d, void *handle)
 		d->_device_handle = atomic_load(&kernel->device);
 }
 
-/* Call back once at ENTER, and once without a handle at EXIT of a failed call. At EXIT of a call
- * that has created kernels, call back once for each kernel. */
+/* Call the callback once at ENTER, and once without a handle at EXIT of a failed call. At EXIT of a
+ * call that has created kernels, call the callback once for each kernel. */
 static void notify_created(const struct pti_subscriber *s, const struct pti_operation *op,
 			   const struct gputap_call *call, uint64_t *data,
 			   pti_callback_kernel_data *d)
@@ -147,8 +147,8 @@ static void notify_kernel(const struct pti_subscriber *s, const struct pti_opera
 		  data);
 }
 
-/* Return true if kernels were created. Without an address for kernels, clCreateKernelsInProgram()
- * only queries their count. */
+/* Return true if the call creates kernels. Without an address for kernels,
+ * clCreateKernelsInProgram() only queries the number of kernels. */
 static bool is_created(const struct pti_operation *op, const struct gputap_call *call)
 {
 	return op->made == PTI_KERNEL &&
@@ -225,7 +225,7 @@ static void notify_completed(const struct pti_subscriber *s, const struct gputap
 		  h ? atomic_load(&h->context) : NULL, &d, &data);
 }
 
-/* *data: a copy of the activity's append, valid from ENTER to COMPLETE. */
+/* *data points to a copy of the activity's append, valid from ENTER to COMPLETE. */
 static void notify_activity(const struct gputap_activity *activity, uint64_t *data,
 			    void *subscriber)
 {
@@ -245,8 +245,8 @@ static void notify_activity(const struct gputap_activity *activity, uint64_t *da
 	}
 }
 
-/* Request GPU activities, once and permanently. notify_activity() skips activities that are no
- * longer wanted. */
+/* Request GPU activities. Only the first call does so, and the request is permanent.
+ * notify_activity() skips activities that are no longer wanted. */
 static uint32_t follow_activity(struct pti_subscriber *s)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};

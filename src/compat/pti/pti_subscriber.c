@@ -3,7 +3,7 @@
  *
  *   handle = generation << 7 | index + 1 ─► places[] ─► gputap contexts
  *
- * A reused entry has another generation, so the handle of the earlier subscriber is refused.
+ * A reused entry gets a new generation, so the handle of the earlier subscriber is refused.
  *
  * Locking: `lock` protects entries and the requests of subscribers; gputap takes its own locks
  * inside `lock`. A thread never holds `lock` while a callback runs or the thread waits for a
@@ -40,7 +40,7 @@ static int32_t own_inside(const struct pti_subscriber *s)
 	return n;
 }
 
-/* Add @by to the count of each callback that this thread is in. A thread that waits in a callback
+/* Add @by to `inside` for each callback that this thread is in. A thread that waits in a callback
  * does not count as being in the callback, so that callbacks that unsubscribe each other in two
  * threads do not wait for each other. */
 static void count_own_inside(int32_t by)
@@ -99,8 +99,8 @@ uint32_t pti_subscriber_select(struct pti_subscriber *s, uint32_t domain,
 										    : PTI_OK;
 }
 
-/* Create and start a context with a callback for every operation, none of which is selected yet:
- * see pti_subscriber_select(). */
+/* Create and start a context with a callback for every operation. No operation is selected until
+ * pti_subscriber_select(). */
 static int make_context(struct pti_subscriber *s)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -203,14 +203,14 @@ uint32_t pti_subscriber_destroy(void *handle)
 
 /* Events ------------------------------------------------------------------------------------- */
 
-/* Return the oldest subscriber that is younger than @age and requests events, and count this thread
- * as being in its callback. NULL: no such subscriber. Takes no lock, because an event may come
- * while gputap holds one of its locks.
+/* Return the oldest subscriber that is younger than @age and requests events, or NULL. Count this
+ * thread as being in the subscriber's callback. Takes no lock, because an event may come while
+ * gputap holds one of its locks.
  *
  *   1. Find the entry.
  *   2. Increment `inside`.
- *   3. Look again. If the subscriber has left in the meantime, it does not wait for this thread:
- *      decrement `inside`, and start again. */
+ *   3. Look again. If the subscriber has unsubscribed in the meantime, it does not wait for this
+ *      thread. In that case, decrement `inside` and start again. */
 static struct pti_subscriber *enter_next(uint64_t age)
 {
 	for (;;) {
@@ -287,9 +287,9 @@ static void notify_no_activity(const struct gputap_activity *activity, uint64_t 
 	(void)activity, (void)data, (void)user;
 }
 
-/* Create a context that is never started. The context requests early everything that a subscriber
- * may request while the program runs, because runtimes' tables get taps when they are registered,
- * and GPU activities can be followed only if their queue was seen. */
+/* Create a context that is never started. The context requests everything in advance that a
+ * subscriber may request while the program runs, because runtimes' tables get taps when they are
+ * registered, and a GPU activity can be followed only if the creation of its queue was seen. */
 static int reserve_everything(void)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -323,7 +323,7 @@ static int start_following(void *user)
 static const struct gputap_tool tool = {
 	.size = sizeof tool,
 	.abi = GPUTAP_TOOL_ABI,
-	/* last at ENTER and first at EXIT, so that other tools find new objects there */
+	/* called last at ENTER and first at EXIT, so that other tools find new objects at EXIT */
 	.priority = INT32_MAX,
 	.name = "libpti_callback",
 	.start = start_following};
