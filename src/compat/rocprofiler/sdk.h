@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* librocprofiler-sdk.so.1, a layer over gputap's tool API (include/gputap/tool.h): declarations
- * that its files share.
+/* Shared by the files of librocprofiler-sdk.so.1, a layer over gputap's tool API
+ * (include/gputap/tool.h).
  *
  * The lowest layer: sdk_progress.c (state of initialisation, who may configure, messages on
  * stderr), sdk_context_table.c (contexts by handle, the lock), sdk_thread.c (the calling thread's
  * id, the time), sdk_stream.c (numbers of streams). Above this layer:
  *
- *   sdk_tool.c      tools ("clients"): found, configured, initialised, finalised
+ *   sdk_tool.c      finds, configures, initialises and finalises tools ("clients")
  *   sdk_context.c   configuration of contexts; creates gputap's contexts
  *   sdk_call.c      calls of the APIs            sdk_activity.c      dispatches, copies
- *   sdk_inner.c     allocations, streams         sdk_range.c     ranges of ROCTx
+ *   sdk_inner.c     allocations, streams         sdk_range.c     ROCTx ranges
  *   sdk_scratch.c   scratch memory               sdk_object.c    code objects
  *   sdk_watch.c     host functions and streams, which must be known before they are requested
  *   sdk_table.c     runtimes' tables, and their initialisation
  *   sdk_buffer.c    buffers, their threads       sdk_external.c  external correlation ids
  *   sdk_names.c     statuses, kinds, operations  sdk_args.c      arguments as text
- *   sdk_agent.c     agents                       sdk_node.c      their memory, caches, links
+ *   sdk_agent.c     agents                       sdk_node.c      memory, caches, links of agents
  *   sdk_absent.c    functions that report that a feature is missing
  *
  * Each context of a client has one gputap context; all contexts share one gputap tool. Handles are
- * numbers that are looked up in tables: no pointer from a client is followed before it is known.
+ * numbers that are looked up in tables, so an invalid handle is never dereferenced.
  *
  * Locking: sdk_lock() for tables and configuration. No thread holds the lock while a client's
  * function runs, or while gputap runs clients' functions. */
@@ -50,8 +50,9 @@ enum {
 	SDK_CLIENTS = 64,
 	SDK_CONTEXTS = 64,
 	SDK_BUFFERS = 256,
-	SDK_OPERATIONS = 512,   /* maximum number of operations in one kind */
-	SDK_FIRST_HANDLE = 256, /* 0 means none, and small numbers are usually mistakes */
+	SDK_OPERATIONS = 512, /* maximum number of operations in one kind */
+	/* first handle: 0 means none, and a small number is usually a client's mistake */
+	SDK_FIRST_HANDLE = 256,
 };
 
 /* Progress (sdk_progress.c) ------------------------------------------------------ */
@@ -65,9 +66,10 @@ __attribute__((format(printf, 1, 2))) void sdk_report(const char *format, ...);
 
 /* Return SUCCESS if services may be configured now, otherwise CONFIGURATION_LOCKED. */
 rocprofiler_status_t sdk_may_configure(void);
-/* Return the client whose functions are running; 0: none. */
+/* Return the client whose configure() or initialize() is running; 0: none. */
 uint32_t sdk_current_client(void);
-/* Note that a client's functions start to run in this thread, or that they have returned. */
+/* Note that a client's configure() or initialize() starts to run in this thread, or has
+ * returned. */
 void sdk_enter_client(uint32_t client);
 void sdk_leave_client(void);
 
@@ -95,14 +97,16 @@ struct sdk_recorded {
 	struct sdk_buffer *buffer;
 };
 
-struct sdk_external; /* pushed ids per thread */
-struct sdk_objects;  /* code objects and symbols that clients got and that are still loaded */
+struct sdk_external; /* external ids that each thread has pushed */
+/* code objects and symbols that were reported to the client and are still loaded */
+struct sdk_objects;
 
 struct sdk_context {
 	uint64_t handle; /* 0: free */
 	uint32_t client;
-	uint32_t inner; /* bit per domain whose calls are reported as other kinds (sdk_inner.c) */
-	bool dirty;     /* true if the configuration differs from the configuration of `tap` */
+	/* a bit for each domain whose calls are reported as other kinds (sdk_inner.c) */
+	uint32_t inner;
+	bool dirty; /* true if the configuration differs from the configuration of `tap` */
 	/* true if dispatch counters were requested; the context cannot be started then */
 	bool counts;
 	_Atomic bool active;
@@ -116,7 +120,8 @@ struct sdk_context {
 	void *request_user;
 	struct sdk_external *external;
 	struct sdk_objects *objects;
-	_Atomic int64_t in_flight; /* GPU activities that clients got and that have not completed */
+	/* number of GPU activities that were reported to the client and have not completed */
+	_Atomic int64_t in_flight;
 };
 extern struct sdk_context sdk_contexts[SDK_CONTEXTS];
 
@@ -129,8 +134,8 @@ struct sdk_context *sdk_context_of(rocprofiler_context_id_t id);
 
 /* Operations on contexts (sdk_context.c) ------------------------------------------ */
 
-/* Apply to all contexts of a client: commit() creates them, so that runtimes' tables get the
- * required taps; stop() stops them; drop() drops them. */
+/* These functions apply to all contexts of a client. commit() creates the gputap contexts, so that
+ * runtimes' tables get the required taps; stop() stops the contexts; drop() drops them. */
 void sdk_contexts_commit(uint32_t client);
 void sdk_contexts_stop(uint32_t client);
 void sdk_contexts_drop(uint32_t client);
@@ -150,8 +155,8 @@ void sdk_on_device(const struct gputap_object *object);
 void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version,
 		    uint64_t instance);
 
-/* Data of a call and context, from ENTER to EXIT, for the events that the call reports in
- * addition. */
+/* Data kept from ENTER to EXIT for each call and context, for the additional events that the call
+ * reports. */
 struct sdk_inner {
 	rocprofiler_user_data_t user;
 	uint64_t external;
@@ -170,8 +175,8 @@ void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call,
 void sdk_range_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner,
 		    uint64_t end);
 
-/* Return the effect of a HIP operation on streams, the stream argument, and the created stream or
- * 0. */
+/* Return the effect of a HIP operation on streams, and output the stream argument and the created
+ * stream or 0. */
 uint32_t sdk_stream_operation(uint32_t number);
 uint64_t sdk_stream_argument(const struct gputap_call *call);
 uint64_t sdk_stream_created(const struct gputap_call *call);
@@ -200,10 +205,10 @@ struct sdk_api {
 };
 struct sdk_api sdk_api_of(rocprofiler_callback_tracing_kind_t kind);
 /* Return gputap's number for HIP 5's hipGetDeviceProperties(). ROCm 6 calls this function
- * hipGetDevicePropertiesR0000(), and clients get it under that name. */
+ * hipGetDevicePropertiesR0000(), and it is reported to clients under that name. */
 uint32_t sdk_old_properties(void);
-/* Find the kind and its operation from a gputap operation, the reverse of sdk_api_of(). Return
- * false if no kind has that operation. */
+/* Find the kind and its operation from a gputap operation. This is the reverse of sdk_api_of().
+ * Return false if no kind has that operation. */
 bool sdk_kind_of(uint32_t domain, uint32_t number, rocprofiler_callback_tracing_kind_t *kind,
 		 uint32_t *operation);
 
@@ -215,8 +220,9 @@ rocprofiler_external_correlation_id_request_kind_t sdk_request_of(
 
 /* External ids (sdk_external.c) ------------------------------------------------------- */
 
-/* Return the top of the thread's stack, or its substitute, or request the id from the client if
- * configured. *asked: set to true if the client provided the id. */
+/* If the client is configured to provide the id, request it from the client. Otherwise return the
+ * top of the thread's stack, or the substitute for an empty stack. *asked: set to true if the
+ * client provided the id. */
 uint64_t sdk_external_id(struct sdk_context *c, uint64_t thread,
 			 rocprofiler_external_correlation_id_request_kind_t kind, int32_t operation,
 			 uint64_t correlation, bool *asked);
@@ -230,7 +236,7 @@ bool sdk_buffer_is_of(const struct sdk_buffer *b, const struct sdk_context *c);
 void sdk_buffer_write(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
 		      const void *record, size_t bytes, bool last);
 void sdk_buffers_drop(const struct sdk_context *c);
-/* Start to notify subscribers of threads. Later calls do nothing. */
+/* Start to notify the subscribers to thread creation. Later calls do nothing. */
 void sdk_threads_init(void);
 
 /* Call @fn. Return false if @fn threw an exception, which is caught here. */
@@ -238,14 +244,16 @@ bool sdk_guarded(void (*fn)(void *), void *data);
 
 /* Objects (sdk_object.c) ------------------------------------------------------------------ */
 
-/* Unload the objects that are still loaded: symbols, then their code object. */
+/* Report the objects that are still loaded as unloaded: first the symbols, then their code
+ * object. */
 void sdk_objects_unload(struct sdk_context *c);
 void sdk_objects_drop(struct sdk_context *c);
 
 /* Tables (sdk_table.c) ---------------------------------------------------------------------- */
 
 void sdk_tables_init(void);
-/* Return the name of a table that a separate library offered, or NULL if no table has that type. */
+/* Return the name of a table that a separate library offered, or NULL if the type is not such a
+ * table's. */
 const char *sdk_offered_name(uint32_t type);
 
 /* Agents (sdk_agent.c) ------------------------------------------------------------------------ */
@@ -260,7 +268,7 @@ void sdk_on_queue(const struct gputap_object *object);
 void sdk_queue_of(uint64_t handle, uint64_t own_id, rocprofiler_queue_id_t *id,
 		  rocprofiler_agent_id_t *agent);
 
-/* Fill in details according to the counts (sdk_node.c). */
+/* Fill in as many memory banks, caches and links as the node's counts say (sdk_node.c). */
 void sdk_node_files(const char *node, rocprofiler_agent_v0_t *i);
 void sdk_node_thunk(void *library, uint32_t node, uint32_t processor, rocprofiler_agent_v0_t *i);
 

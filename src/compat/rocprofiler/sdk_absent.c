@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* NEEDSWORK: hardware counters, program counter samples, thread traces and OpenMP need hardware or
- * a runtime that is not available here. When such a service is requested, the library reports that
- * it has none. README.md and docs/internals/conformance.md list the missing services. */
+ * a runtime that is not available here. If a client requests such a service, the library reports
+ * that the service is missing. README.md and docs/internals/conformance.md list the missing
+ * services. */
 #include "sdk.h"
 
 #define ABSENT(name, status, ...)                         \

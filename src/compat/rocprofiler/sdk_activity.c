@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dispatches and copies.
+/* Reports dispatches and copies to clients.
  *
  *   gputap: ENTER, EXIT (submitting thread), COMPLETE (a gputap thread)
  *   KERNEL_DISPATCH: ENQUEUE enter, ENQUEUE exit, COMPLETE without a phase
@@ -12,7 +12,7 @@
 
 #include "sdk.h"
 
-/* Data of a GPU activity and context, from ENTER to COMPLETE. */
+/* Data kept from ENTER to COMPLETE for each GPU activity and context. */
 struct sdk_activity {
 	rocprofiler_user_data_t user;
 	uint64_t external;

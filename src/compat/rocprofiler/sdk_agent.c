@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Agents: the nodes of the kernel driver's topology. The topology is read from the driver's files.
- * Without files, it is read from the driver's library, which a software GPU provides in place of a
- * driver. Without a library, there is one node, the CPU. HSA itself is not queried, because it may
- * be in the middle of its initialisation.
+/* Finds agents, which are the nodes of the kernel driver's topology. The topology is read from the
+ * driver's files or, if no files exist, from the driver's library, which a software GPU provides in
+ * place of a driver. If neither exists, the CPU is the only node. HSA itself is not queried,
+ * because it may be in the middle of its initialisation.
  *
- * An agent's id is its node's number + 1. gputap reports the node of each GPU for HSA's handles.
- * For other handles, HSA is queried once it is in use. */
+ * An agent's id is its node's number + 1. gputap reports the node to which each of HSA's GPU
+ * handles belongs. For other handles, HSA is queried once it is in use. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 enum { AGENTS = 64, NAME_BYTES = 64, HANDLES = 64, POOLS = 256, QUEUES = 256 };
 
 #define TOPOLOGY          "/sys/class/kfd/kfd/topology/nodes"
-#define TOPOLOGY_VARIABLE "GPUTAP_ROCPROFILER_TOPOLOGY" /* names another folder, for tests */
+#define TOPOLOGY_VARIABLE "GPUTAP_ROCPROFILER_TOPOLOGY" /* names another folder, in tests */
 
 static struct agent {
 	rocprofiler_agent_v0_t info;
@@ -27,7 +27,7 @@ static struct agent {
 static unsigned agent_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* HSA's handles, and the agents that they refer to. */
+/* Table that maps HSA's handles to agents. */
 static struct {
 	uint64_t handle, agent;
 } known[HANDLES];
@@ -469,7 +469,7 @@ rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool)
 /* A program's queue and the runtime's queue that implements it share one id. */
 static struct agent_queue {
 	uint64_t handle, number, device;
-	uint64_t id; /* the runtime's id: last member of hsa_queue_t */
+	uint64_t id; /* the runtime's id of the queue, the last member of hsa_queue_t */
 } queues[QUEUES];
 
 enum { ID_AT = 32 };

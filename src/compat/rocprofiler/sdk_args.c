@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats the arguments of an API record as text, one argument at a time. gputap knows their
- * locations, types and formats. This file adds their names, which sometimes differ from the names
- * in the runtime's prototypes. */
+/* Formats the arguments of an API record as text, one argument at a time. gputap provides the
+ * location, type and format of each argument. This file adds the name, which sometimes differs from
+ * the name in the runtime's prototype. */
 #include <string.h>
 
 #include "sdk.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers and the threads that deliver them: gputap's buffers, whose records are delivered
+/* Implements buffers and their delivery threads with gputap's buffers. Records are delivered
  * unchanged, with headers that are created on delivery. */
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ struct sdk_buffer {
 	uint64_t context;
 	uint32_t client;
 	struct gputap_buffer *tap;
-	_Atomic(rocprofiler_buffer_tracing_cb_t) fn; /* NULL: the client is finalised */
+	_Atomic(rocprofiler_buffer_tracing_cb_t) fn; /* NULL once the client is finalised */
 	void *user;
 	/* used only in the delivering thread */
 	size_t room;
@@ -187,7 +187,7 @@ void sdk_buffers_drop(const struct sdk_context *c)
 {
 	for (int i = 0; i < SDK_BUFFERS; i++)
 		if (buffers[i].handle && sdk_buffer_is_of(&buffers[i], c)) {
-			/* the client may have freed the data that its function reads */
+			/* the finalised client may have freed the data that its function reads */
 			atomic_store(&buffers[i].fn, NULL);
 			gputap_buffer_destroy(buffers[i].tap);
 			__atomic_store_n(&buffers[i].handle, 0, __ATOMIC_RELEASE);
@@ -241,8 +241,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(
 	if (atomic_load(&sdk_initialized) == SDK_DONE)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (libs && !(libs & ROCPROFILER_LIBRARY))
-		/* all threads belong to this library: clients are not notified of the runtimes'
-		 * threads */
+		/* all reported threads belong to this library, because clients are not notified of
+		 * the runtimes' threads */
 		return ROCPROFILER_STATUS_SUCCESS;
 	sdk_threads_init();
 	sdk_lock();
@@ -258,7 +258,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(
 	return status;
 }
 
-/* The handle of a thread is its index in gputap. */
+/* The handle of a thread is its index among gputap's delivery threads. */
 SDK_EXPORT rocprofiler_status_t
 rocprofiler_create_callback_thread(rocprofiler_callback_thread_t *cb_thread_id)
 {

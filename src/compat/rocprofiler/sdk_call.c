@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of the APIs: a client's callbacks before and after each call, and records of calls.
+/* Reports API calls: calls a client's callbacks before and after each call, and writes records of
+ * calls.
  *
  *   ENTER ─► slot of the thread {user data, external id} ─► client's callback
  *   EXIT  ─► client's callback ─► record into the buffer ─► release the slot
  *
  * gputap keeps eight bytes for each call and context, which refer to the slot. A thread's slots are
  * released last to first. Slots left over after a longjmp() are released together with the next
- * slot below them.
+ * lower slot.
  *
  * Arguments in gputap's call have the layout of the union in the payload, so they are copied
  * unchanged. */
@@ -60,8 +61,8 @@ static struct slots *make_slots(void)
 	return mine;
 }
 
-/* Take a slot. Return NULL if memory is short or nesting is too deep; clients do not get this call
- * then. */
+/* Take a slot. Return NULL if out of memory or if calls are nested too deeply; the client is then
+ * not notified of the call. */
 static struct call_slot *take_slot(void)
 {
 	struct call_slot *s, **chunk;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts and their services.
+/* Configures contexts and their services.
  *
- *   created ─► configured (checked completely, then stored)
- *           ─► commit: a gputap context that requests all of it ─► start ⇄ stop
+ *   created ─► configured (each request is checked completely, then stored)
+ *           ─► commit: creates a gputap context for the configuration ─► start ⇄ stop
  *
  * Each domain is requested once from gputap, with all operations of all kinds in that domain. The
  * callback looks up which services requested an operation. Contexts are committed when the client's
@@ -85,12 +85,12 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 	if (!(b = sdk_buffer_of(buffer_id)))
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
-	/* upstream has no record for this kind */
+	/* upstream has no buffered record for this kind */
 	if (kind == ROCPROFILER_BUFFER_TRACING_HIP_STREAM)
 		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 	if (kind >= ROCPROFILER_BUFFER_TRACING_KFD_EVENT_PAGE_MIGRATE &&
 	    kind <= ROCPROFILER_BUFFER_TRACING_KFD_QUEUE)
-		/* tools take this status to mean that they can continue without the kind */
+		/* tools that get this status continue without the kind */
 		return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_KERNEL;
 	sdk_lock();
 	status = take_operations(&c->recorded[kind].ops, operations, operations_count, limit);
@@ -106,7 +106,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 
 struct asked {
 	uint32_t operations[DOMAINS][SDK_OPERATIONS], uncorrelated[DOMAINS][SDK_OPERATIONS];
-	/* operations[] includes uncorrelated[] */
+	/* each operation in uncorrelated[] is also in operations[] */
 	uint32_t count[DOMAINS], uncorrelated_count[DOMAINS];
 	uint64_t activity, objects;
 	uint32_t inner;
@@ -159,14 +159,14 @@ static void ask_inner(struct asked *a, const struct sdk_context *c)
 }
 
 /* Activities that may be dispatches, which include copies and sets. Barriers and markers are
- * omitted: GPU activities that clients get have a correlation id, even if no record shows the
- * id. */
+ * omitted, because each requested GPU activity is assigned a correlation id, even if no record
+ * shows the id. */
 static const uint64_t DISPATCHED =
 	GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_KERNEL) | GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_FILL) |
 	GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_READ) | GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_WRITE) |
 	GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_COPY);
 
-/* Request kinds whose records do not come from the calls of the same name. */
+/* Request the kinds whose records are not records of calls. */
 static void ask_others(struct asked *a, const struct sdk_context *c)
 {
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH].ops.configured ||
@@ -216,7 +216,7 @@ static uint32_t object_flags(void)
 	       (replay && !strcmp(replay, "0") ? GPUTAP_OBJECTS_NO_REPLAY : 0);
 }
 
-/* Return the flag for the order in which several contexts get EXIT. */
+/* Return the flag that determines in which order several contexts are notified of EXIT. */
 static uint32_t exit_flag(void)
 {
 	const char *order = getenv("GPUTAP_ROCPROFILER_EXIT");
@@ -224,8 +224,8 @@ static uint32_t exit_flag(void)
 	return order && !strcmp(order, "first-to-last") ? GPUTAP_CONTEXT_EXIT_FORWARD : 0;
 }
 
-/* Return a nonzero flag if calls need start times, which records and callbacks of allocations
- * contain. */
+/* Return a nonzero flag if the start times of calls are needed, which records, and callbacks for
+ * allocations, contain. */
 static uint32_t is_timed(const struct sdk_context *c)
 {
 	bool timed = c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION].ops.configured;
@@ -260,7 +260,8 @@ static int make_context(struct sdk_context *c)
 			rc = gputap_context_calls(c->tap, d, a.operations[d], a.count[d],
 						  is_timed(c), sdk_on_call, c);
 	for (uint32_t d = 0; rc == 0 && d < DOMAINS; d++)
-		/* an allocation outside any call that clients get has its own correlation */
+		/* an allocation has its own correlation if no call that is reported to clients
+		 * encloses it */
 		if (a.uncorrelated_count[d])
 			rc = gputap_context_uncorrelated(
 				c->tap, d, a.uncorrelated[d], a.uncorrelated_count[d],
@@ -285,8 +286,7 @@ static int make_context(struct sdk_context *c)
 	return rc;
 }
 
-/* Kinds that are accepted, as upstream does, but never report anything. The reason is printed on
- * request. */
+/* Kinds that are accepted, as in upstream, but never report anything, each with the reason. */
 static const struct {
 	int called, recorded;
 	const char *why;
@@ -301,7 +301,8 @@ static const struct {
 	 "ROCJPEG_API: clients can get its table"},
 };
 
-/* Report each kind once, if at this log level upstream's library reports similar facts. */
+/* Print the reason once for each kind, if upstream's library prints similar messages at this log
+ * level. */
 static void report_silent(const struct sdk_context *c)
 {
 	static _Atomic unsigned reported;

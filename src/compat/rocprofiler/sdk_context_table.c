@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of contexts, and the lock for all tables and configuration. sdk_context.c operates on
- * contexts.
+/* Defines the table of contexts, and the lock for all tables and configuration. sdk_context.c
+ * operates on contexts.
  *
  * A context's handle is stored last (release) and looked up without the lock (acquire). A dropped
  * context has the handle 0. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* External correlation ids: a stack for each context and thread, and the service that requests ids
- * from the client.
+/* Manages external correlation ids: a stack for each context and thread, and the service that
+ * requests ids from the client.
  *
  *   context ─► bucket of the thread's number ─► thread {depth, top} ─► values
  *
- * Lookup takes no lock, because threads are only ever added, and `top` is the value after the last
- * push or pop. Any thread may push and pop for any thread while holding the context's mutex. A
- * thread with an empty stack gets the value that the process's first thread pushed last. */
+ * Lookup takes no lock, because threads are never removed, and one load of `top` returns the value
+ * that is on top after the last push or pop. Any thread may push and pop for any thread while
+ * holding the context's mutex. A thread with an empty stack gets the value that the process's first
+ * thread pushed last. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -170,7 +171,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_pop_external_correlation_id(
 	return status;
 }
 
-/* Free the stacks of a context that is gone. The client of the context is no longer called. */
+/* Free the stacks of a dropped context, whose client is no longer called. */
 void sdk_external_drop(struct sdk_context *c)
 {
 	for (int i = 0; c->external && i < BUCKETS; i++)

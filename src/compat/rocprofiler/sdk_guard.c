@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls a function that may throw where no caller can catch: a buffer's callback, in a gputap
+/* Calls a function that may throw although no caller can catch: a buffer's callback in a gputap
  * thread.
  *
  *   sdk_guarded() ─► call, whose frame refers to "sdk_guard_personality" ─► the function
  *                      │                                                          throws │
  *                      └◄─ "thrown:" ◄── personality: a handler is here ◄── unwinder ◄───┘
  *
- * This is a hand-written version of the code that a C++ compiler generates for catch (...). With
- * compiled C++, this library would need libstdc++ and libgcc_s, even in programs that use neither.
- * Code that throws has loaded both libraries; they are looked up at that time. */
+ * This is a hand-written version of the code that a C++ compiler generates for catch (...).
+ * Compiled C++ would make this library need libstdc++ and libgcc_s, even in programs that use
+ * neither. When code throws, both libraries are already loaded, so their functions are looked up at
+ * that time. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
@@ -28,7 +29,7 @@ _Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions,
 					  struct _Unwind_Context *context)
 	__attribute__((visibility("hidden"), used));
 
-/* The unwinder restores rbp and removes all data that the function left on the stack. */
+/* The unwinder restores rbp and discards all data that the function left on the stack. */
 __asm__(".text\n"
 	".hidden sdk_guard_call, sdk_guard_thrown, sdk_guard_personality\n"
 	".globl sdk_guard_call, sdk_guard_thrown\n"
@@ -96,7 +97,7 @@ _Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions,
 	return _URC_INSTALL_CONTEXT;
 }
 
-/* End a catch block. For C++, call the language's library, which counts exceptions. */
+/* End a catch block. For a C++ exception, call the C++ library, which counts exceptions. */
 static void end_catch(struct _Unwind_Exception *exception)
 {
 	static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Events derived from API calls: allocations (HSA's calls), HIP's streams, ranges of ROCTx
- * (sdk_range.c).
+/* Reports events derived from API calls: allocations (from HSA calls), HIP streams, and ROCTx
+ * ranges (sdk_range.c).
  *
  *   ENTER ─► API's callback ─► inner ENTER ─► the call ─► inner EXIT ─► API's callback ─► record
  *
- * Such calls need no separate correlation unless clients also get them as calls
+ * Such calls need no separate correlation unless they are also reported as calls
  * (gputap_context_uncorrelated()). An allocation has the correlation of the enclosing call, or its
- * own outside any call. Streams have no correlation. */
+ * own correlation if no call encloses it. Streams have no correlation. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
@@ -41,11 +41,12 @@ static void notify_inner(const struct sdk_context *c, const struct gputap_call *
 
 /* Allocations ---------------------------------------------------------------------- */
 
-/* Calls that allocate and free. */
+/* Calls that allocate or free memory. */
 static const struct memory {
 	uint32_t domain, number;
 	rocprofiler_memory_allocation_operation_t operation;
-	/* word with the output address of the result; for a free, the freed address */
+	/* index of the argument word that contains the output address or, for a free, the freed
+	 * address */
 	uint8_t out;
 } memories[] = {
 	{GPUTAP_DOMAIN_HSA_CORE, ROCPROFILER_HSA_CORE_API_ID_hsa_memory_allocate,
@@ -168,7 +169,7 @@ static bool asks_memory(const struct sdk_context *c, const struct memory *m)
 
 enum { HIP_OPERATIONS = ROCPROFILER_HIP_RUNTIME_API_ID_LAST };
 
-/* Per HIP operation: the effect on a stream, and the index of the stream argument. */
+/* For each HIP operation, the effect on a stream, and the index of the stream argument. */
 static struct {
 	uint8_t operation; /* rocprofiler_hip_stream_operation_t */
 	uint8_t argument;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and numbers of statuses, kinds and operations. */
+/* Returns names and numbers of statuses, kinds and operations. */
 #include <string.h>
 
 #include "sdk.h"
@@ -214,7 +214,7 @@ bool sdk_kind_of(uint32_t domain, uint32_t number, rocprofiler_callback_tracing_
 rocprofiler_external_correlation_id_request_kind_t sdk_request_of(
 	rocprofiler_callback_tracing_kind_t kind)
 {
-	/* values 1 to 9 are equal in both enums */
+	/* values 1 to 9 are the same in both enums */
 	return kind <= ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API
 		       ? (rocprofiler_external_correlation_id_request_kind_t)kind
 	       : kind == ROCPROFILER_CALLBACK_TRACING_RCCL_API
@@ -277,7 +277,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_query_callback_tracing_kind_operatio
 			      name_len);
 }
 
-/* Includes NONE, like upstream. */
+/* Like upstream, include NONE. */
 SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kinds(
 	rocprofiler_callback_tracing_kind_cb_t callback, void *data)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Details of a node of the driver's topology: memory banks, caches, links to other nodes. They are
- * read from the driver's files,
+/* Reads the details of a node of the driver's topology: memory banks, caches, and links to other
+ * nodes. Their source is the driver's files,
  *     mem_banks/0/properties    "heap_type 1\nsize_in_bytes 8589934592\n.."
- * or from the driver's library. The node's properties contain the counts. Like the agents, this
- * memory is never freed. */
+ * or the driver's library. The node's properties contain the numbers of banks, caches and links.
+ * The allocated memory is never freed, like that of the agents. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports loads and unloads of code objects and kernel symbols. When a client is finalised, its
- * loaded objects are unloaded. For this purpose, this file records the objects that clients got. */
+/* Reports loads and unloads of code objects and kernel symbols. When a client is finalised, the
+ * objects that are still loaded are reported as unloaded. For this purpose, this file records the
+ * objects that were reported to clients. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* State of initialisation and finalisation, the client whose function is running, whether services
- * can be configured, and messages on stderr.
+/* Tracks the state of initialisation and finalisation, the client whose function is running, and
+ * whether services can be configured. Prints messages on stderr.
  *
  * sdk_tool.c stores sdk_initialized and sdk_finalized. Clients' configure() and initialize() run
  * one at a time in the thread that initialises. Only this thread may configure, and only while one

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx ranges as one event each: from push to pop, from start to stop.
+/* Reports each ROCTx range as one event, from push to pop or from start to stop.
  *
  *   roctxRangePushA()  ─► ENTER, into the thread's list
  *   roctxRangePop()    ─► EXIT, record, released
@@ -7,9 +7,9 @@
  *   roctxRangeStop()   ─► EXIT, record, released, in any thread
  *
  * A range has the correlation of the call that starts the range. This correlation does not retire
- * before the range ends (gputap_correlation_hold()). Marks are ranges of one call. A thread's
- * ranges are identified through their level, so pushes and pops while a context was stopped do no
- * harm. */
+ * before the range ends (gputap_correlation_hold()). A mark is a range that consists of one call. A
+ * thread's ranges are identified through their level, so pushes and pops while a context was
+ * stopped do no harm. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +21,13 @@ struct sdk_range {
 	uint64_t context; /* the context's handle */
 	uint32_t operation;
 	bool asked;
-	/* for a thread's range, its level; for the process's, the id that start returned */
+	/* for a thread's range, its level; for a range of the process, the id that
+	 * roctxRangeStartA() returned */
 	int64_t id;
 	rocprofiler_user_data_t user;
 	rocprofiler_correlation_id_t correlation;
 	uint64_t thread, start;
-	char *message; /* a copy, because the program may free its own */
+	char *message; /* a copy, because the program may free the message */
 	rocprofiler_marker_api_retval_t ret;
 	struct gputap_hold *hold;
 };
@@ -163,7 +164,7 @@ void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call, stru
 	r->operation = (uint32_t)operation;
 	r->thread = call->thread;
 	if (operation == ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxGetThreadId)
-		r->message = NULL; /* the output address belongs to the call */
+		r->message = NULL; /* the argument is an output address, not a message */
 	else if (call->args && *(const char *const *)call->args)
 		r->message = strdup(*(const char *const *)call->args);
 	r->hold = gputap_correlation_hold();
@@ -204,8 +205,8 @@ static void begin_range(struct sdk_context *c, const struct gputap_call *call, s
 	}
 }
 
-/* Remove the context's range with that id. In a thread's list, also remove deeper ranges, whose
- * pops were not seen. */
+/* Remove the context's range with that id. In a thread's list, also remove deeper ranges, because
+ * their pops were not seen. */
 static struct sdk_range *take_range(struct sdk_range **list, uint64_t context, int64_t id,
 				    bool levels)
 {

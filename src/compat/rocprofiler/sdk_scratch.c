@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory. ROCr 6 and later have a table for tools, and call its functions before and after
+/* Reports scratch memory. ROCr 6 and later call the functions of a table for tools before and after
  * the runtime gives a queue memory for spilled registers, takes the memory back, or reclaims it.
- * This file puts its functions into that table and then calls the previous ones.
+ * This file puts its functions into that table. They call the table's previous functions.
  *
- *   start ─► ENTER of each active context that requests it {user data, time, in the thread}
+ *   start ─► ENTER to each active context that requests it {user data, time; kept in the thread's
+ *   state}
  *   end   ─► EXIT, record
  *
  * These functions run inside the runtime, with the runtime's locks held, so they must not call the
@@ -14,14 +15,15 @@
 #include "runtime/hsa/hsa_tools_table.h"
 #include "sdk.h"
 
-/* functions of the first copy of the runtime; other copies keep their own */
+/* previous functions of the first copy of the runtime; the tables of other copies are not
+ * changed */
 static gt_hsa_scratch_fn *next[GT_HSA_TOOLS_ENTRIES];
 
 /* Per-thread state. Allocated, because it is too large for the TLS room that the dynamic linker
  * reserves for libraries opened late. */
 struct open {
 	uint64_t start;
-	uint64_t context[SDK_CONTEXTS]; /* contexts that got ENTER */
+	uint64_t context[SDK_CONTEXTS]; /* contexts that were notified of ENTER */
 	uint64_t external[SDK_CONTEXTS];
 	rocprofiler_user_data_t user[SDK_CONTEXTS];
 };
@@ -40,8 +42,8 @@ static void make_events_key(void)
 	pthread_key_create(&key, free_events_of_thread);
 }
 
-/* Allocate the thread's state. Return false if memory is short; clients do not get this event
- * then. */
+/* Allocate the thread's state. Return false if out of memory; clients are then not notified of this
+ * event. */
 static bool make_open_events(void)
 {
 	if (opened)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of HIP's streams. Addresses are reused for other streams; numbers are not. */
+/* Assigns numbers to HIP streams. HIP reuses the address of a destroyed stream; a number is never
+ * reused. */
 #include <pthread.h>
 #include <stdlib.h>
 

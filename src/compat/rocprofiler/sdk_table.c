@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration of the runtimes' tables: passes the tables to clients that requested them, and
- * reports the registration as initialisation of the runtime.
+/* Passes the runtimes' tables to clients that requested them, and reports each table's registration
+ * as the initialisation of its runtime.
  *
- * HSA's table is the runtime's own, with its size and order; gputap passes the table on under a
- * name. ROCTx's three tables are one in gputap. Clients get three tables, and the entries that they
- * change are copied back. */
+ * HSA's table is the runtime's own table, with its size and order. gputap only passes it on, under
+ * a name. gputap has one table for ROCTx. Clients get the three tables of upstream, and the entries
+ * that clients change are copied back. */
 #include <ctype.h>
 #include <link.h>
 #include <pthread.h>
@@ -78,8 +78,8 @@ static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* Return the version that the runtime passed, or the version in its file name. Never 0, because 0
- * means "missing" to clients. */
+/* Return the version that the runtime passed, or the version in its file name. Never return 0,
+ * because 0 means "missing" to clients. */
 static uint64_t version_of(const struct gputap_table *table, const char *name)
 {
 	struct library_version l = {name, 0};

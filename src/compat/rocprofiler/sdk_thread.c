@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries of clients about the calling thread and the clock. */
+/* Answers clients' queries about the calling thread and the clock. */
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clients: found, configured, initialised, finalised.
+/* Finds, configures, initialises and finalises clients.
  *
  *   found (all) ─► configured (all): "do you want to take part?"
  *               ─► initialised (all): contexts, services ─► ... ─► finalised
@@ -7,8 +7,8 @@
  * Clients are found in this order, each function once: the forced client; ROCP_TOOL_LIBRARIES; the
  * globally visible symbol; all mapped libraries. gputap starts this library at the first call of a
  * runtime; rocprofiler_force_configure() starts the library at once. Like upstream, the library
- * ends in an exit() handler that is registered before the first client is configured. An error in a
- * client prints a line on stderr and disables only that client.
+ * ends in an exit() handler that is registered before the first client is configured. If a client
+ * fails, a line is printed on stderr and only that client is disabled.
  *
  * No lock is held while a client's function runs, because the function may call anything, including
  * functions that finalise the client. */
@@ -71,7 +71,8 @@ static rocprofiler_configure_func_t look_up(void *handle)
 	return (rocprofiler_configure_func_t)(uintptr_t)dlsym(handle, "rocprofiler_configure");
 }
 
-/* Find the library's own function, not a function of a library that it is linked with. */
+/* Find a function that the library itself exports, not a function of a library that it is linked
+ * with. */
 static rocprofiler_configure_func_t find_own_configure(void *handle)
 {
 	rocprofiler_configure_func_t fn = look_up(handle);
@@ -159,7 +160,8 @@ static void find_clients(void)
 
 static void finalize_client(rocprofiler_client_id_t id);
 
-/* Create an id on the heap, because clients keep a pointer to the id, and it has a const member. */
+/* Create an id on the heap, because clients keep a pointer to the id, and the struct has a const
+ * member. */
 static rocprofiler_client_id_t *new_id(uint32_t handle)
 {
 	const rocprofiler_client_id_t made = {sizeof made, NULL, handle};
@@ -219,7 +221,7 @@ static int start_clients(void *user)
 	(void)user;
 	if (!atomic_compare_exchange_strong(&sdk_initialized, &before, SDK_IN_IT))
 		return 0;
-	/* find again, because a client may have been forced, or a library opened, in the
+	/* search again, because a client may have been forced, or a library opened, in the
 	 * meantime */
 	client_count = 0;
 	find_clients();
@@ -314,6 +316,6 @@ rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 	forced = configure_func;
 	setenv("ROCPROFILER_REGISTER_FORCE_LOAD", "1", 1);
 	if (gputap_tool_add(&tool) == -EALREADY)
-		start_clients(NULL); /* the earlier start found no client: initialise now */
+		start_clients(NULL); /* the earlier start found no client, so initialise now */
 	return ROCPROFILER_STATUS_SUCCESS;
 }

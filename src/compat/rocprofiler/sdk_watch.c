@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Data that must be known before a client's context is started: the host functions that represent
- * kernels, and the existing streams.
+/* Collects data before a client's context is started: the host functions that represent kernels,
+ * and the existing streams.
  *
- *   a separate gputap context, started once a client requests either
- *     ├─► functions, under the kernel's name
+ *   a separate gputap context, started once a client requests host functions or streams
+ *     ├─► host functions, by kernel name
  *     └─► numbers of streams
  *
  * HIP registers functions in constructors of programs and libraries, before any code object is
@@ -18,7 +18,7 @@ enum { BUCKETS = 256 };
 
 struct host_function {
 	struct host_function *next;
-	/* without the members that the code object adds */
+	/* lacks the members that the code object adds */
 	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t data;
 	char name[]; /* mangled name of the kernel */
 };

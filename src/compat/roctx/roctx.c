@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* libroctx64.so.4: ROCTx without ROCm. A program that marks its phases links and runs anywhere;
- * under gputap its marks are recorded.
+/* libroctx64.so.4: ROCTx without ROCm. A program that marks its phases can be linked and run
+ * without ROCm; under gputap its marks are recorded.
  *
- * Each function goes through one of three tables. At the first call, the tables are offered once to
- * the library that exports rocprofiler_set_api_table() (libgputap.so, or a librocprofiler-sdk). If
- * no library exports it, a mark costs two loads and a call. If another library of the process
+ * Each function goes through one of three tables. The first call offers the tables to the library
+ * that exports rocprofiler_set_api_table() (libgputap.so, or a librocprofiler-sdk). If no library
+ * exports this function, a mark costs two loads and a call. If another library of the process
  * exports the ROCTx functions, that library is the real ROCTx, and calls go there. A real library
- * that can be paused (it comes with librocprofiler-sdk) offers its own tables; then the tables of
- * this library are not offered. gputap itself interposes a real library without tables.
+ * that can be paused (part of librocprofiler-sdk) offers its own tables. In that case, this library
+ * does not offer its tables. gputap itself interposes a real library without tables.
  *
  * librocprofiler-sdk-roctx.so.1 is built from the same source.
  *
