@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles launches in CUPTI's callbacks: their links (cuda_links.c), the counts of seen activities,
- * and the state of graphs and streams.
+/* Handles launches in CUPTI's callbacks: stores their links (cuda_links.c), counts seen activities,
+ * and tracks graphs and streams.
  *
  * Activities are counted as seen at EXIT, when the driver has accepted them. A record that arrives
- * before EXIT is not lost: the link holds the expected number of records from ENTER on.
- * Never here, in a launch's callback: locks, allocation, calls of the driver. */
+ * before EXIT is not lost, because the link contains the expected number of records from ENTER on.
+ * Never here, in a launch's callback: locks, allocation, driver calls. */
 #include "runtime/announced.h"
 #include "runtime/cuda/cuda_parts.h"
 #include "runtime/cuda/cuda_runtime_calls.h"
@@ -64,7 +64,8 @@ static void enter_launch(const struct cupti_callback *c, uint32_t id,
 	const struct gt_thread *t = &gt_thread;
 	uint64_t call = t->api_id, start = t->api_start;
 
-	if (gt_unlikely(!call)) /* no driver call is recorded: use the enclosing runtime call */
+	if (gt_unlikely(!call)) /* the driver call is not recorded, so use the enclosing runtime
+	 * call */
 		call = gt_announced_open(&start);
 	atomic_store_explicit(&l->correlation, 0, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);

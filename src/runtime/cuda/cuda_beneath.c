@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layer below CUDA's GPU activities: the driver's own functions, the helper's sleep, and the
- * processors that CUPTI's threads may use. */
+/* The layer below CUDA's GPU activities: finds the driver's own functions, lets the helper sleep,
+ * and sets the processors that CUPTI's threads may use. */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <linux/futex.h>
@@ -52,7 +52,7 @@ void gt_cuda_helper_wake(void)
 static uint64_t process_mask[16];
 static long process_mask_bytes;
 
-/* Record the process's processors before the program can have bound its threads. */
+/* Store the processors that the process may use before the program can bind its threads. */
 __attribute__((constructor)) static void note_affinity(void)
 {
 	process_mask_bytes = syscall(SYS_sched_getaffinity, 0, sizeof process_mask, process_mask);

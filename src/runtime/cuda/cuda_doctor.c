@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap doctor's test of CUDA: tests the driver and its devices in a child process, and finds the
- * CUPTI library available for GPU activities. Part of the command, not of the injected library:
- * cli/doctor.h. */
+/* Implements the CUDA test of gputap doctor: tests the driver and its devices in a child process,
+ * and finds the CUPTI library that would record GPU activities. This file is part of the command,
+ * not of the injected library (cli/doctor.h). */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdint.h>
@@ -151,8 +151,8 @@ static bool has_cupti(const struct doctor *d)
 	return false;
 }
 
-/* Look only in the toolkit's folders: NVIDIA's Python packages include a separate copy of CUPTI,
- * which a program maps itself. */
+/* Search only the toolkit's folders, because NVIDIA's Python packages include a separate copy of
+ * CUPTI, which a program maps itself. */
 static void look_for_cupti(struct doctor *d)
 {
 	static const char *const folders[] = {"/usr/local/cuda/lib64",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Wraps _exit() and _Exit(), which end the process without exit handlers. Fetches the activities
- * that the device has completed from CUPTI first, and does nothing else. Signal: safe. */
+/* Wraps _exit() and _Exit(), which end the process without exit handlers. Before the process ends,
+ * the wraps only fetch from CUPTI the activities that the device has completed. Signal: safe. */
 #include <sys/syscall.h>
 #include <unistd.h>
 

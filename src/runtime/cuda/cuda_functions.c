@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps callback ids to driver functions that cause GPU activities, and marks the functions that are
- * wanted. */
+/* Classifies the driver functions that cause GPU activities by callback id, and marks the functions
+ * whose activities are wanted. */
 #include <string.h>
 
 #include "core/context.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Executable graphs and the number of records that each launch produces. Entries are found without
- * a lock by graph handle, added in the instantiating thread, and never removed: a reused handle
- * gets its entry rewritten. */
+/* Tracks executable graphs and the number of records that each launch produces. Entries are looked
+ * up by graph handle without a lock. The instantiating thread adds an entry, and entries are never
+ * removed: if the driver reuses a handle, the handle's entry is rewritten. */
 #define _GNU_SOURCE 1
 #include <sched.h>
 #include <stdio.h>

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The helper thread: flushes completed records from CUPTI every 100 ms and writes them, so a
- * SIGKILL of the program loses at most that interval. Also handles the end of the process.
+ * SIGKILL of the program loses at most the records of the last interval. This file also handles
+ * the end of the process.
  *
  * The interval is 100 ms while the program launches, and for a minute after the last launch,
  * because a kernel may run for a long time. Afterwards the interval is one second, which has no
  * measurable cost.
  *
- * At the end, the thread that calls exit() keeps the helper out of CUPTI, requests completed
- * records with FORCED, and writes them. Only the process that opened CUPTI does so: calling CUPTI
- * in a fork's child would hang forever. */
+ * At the end, the thread that calls exit() keeps the helper out of CUPTI, flushes CUPTI with
+ * FORCED, and writes the completed records. Only the process that opened CUPTI does so: calling
+ * CUPTI in a fork's child would hang forever. */
 #define _GNU_SOURCE 1
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -25,9 +26,9 @@
 
 #define FLUSH_NS         (100 * GT_CUDA_MS)
 #define IDLE_NS          (1000 * GT_CUDA_MS)
-#define LEAVE_NS         (5000 * GT_CUDA_MS) /* limit for the helper to leave CUPTI at the end */
-#define LEAVE_AT_ONCE_NS (500 * GT_CUDA_MS)  /* that limit in _exit() */
-#define LONG_PAUSE       10                  /* rounds without demand for GPU activities */
+#define LEAVE_NS         (5000 * GT_CUDA_MS) /* longest final wait for the helper to leave CUPTI */
+#define LEAVE_AT_ONCE_NS (500 * GT_CUDA_MS)  /* the same wait in _exit() */
+#define LONG_PAUSE       10                  /* in rounds without wanted GPU activities */
 #define QUIET_AFTER      600                 /* in rounds */
 
 enum { STACK_BYTES = 256 << 10 };
@@ -119,7 +120,8 @@ static void at_end(void)
 	while (atomic_load_explicit(&helper.at_work, memory_order_seq_cst) &&
 	       gt_clock_ns(CLOCK_MONOTONIC) < until)
 		syscall(SYS_nanosleep, &pause, NULL);
-	if (!gt_thread.depth) /* in an exit() inside a call, the driver may hold locks */
+	/* if exit() is called inside a driver call, the driver may hold locks */
+	if (!gt_thread.depth)
 		read_last();
 	gt_tool_deliver();
 }
@@ -221,8 +223,8 @@ __attribute__((constructor)) static void be_user(void)
 }
 
 /* Return true if CUPTI must be opened now. During a pause, open CUPTI when the pause ends. If graph
- * launches are recorded as a whole, open CUPTI at once: that record kind must not change while
- * graphs exist (cupti_session.c). */
+ * launches are recorded as a whole, open CUPTI at once, because that record kind must not be
+ * enabled or disabled while graphs exist (cupti_session.c). */
 static bool is_wanted_at_once(void)
 {
 	if (gt_cuda_runtime_wanted() || gt_cuda_activity_wanted(false))
@@ -231,8 +233,8 @@ static bool is_wanted_at_once(void)
 	       gt_cuda_activity_wanted(true);
 }
 
-/* Start CUPTI before the real cuInit(): kinds enabled before a context is created leave no overhead
- * after they are disabled, and CUPTI sees the first context. */
+/* Start CUPTI before the real cuInit(), for two reasons: kinds that are enabled before a context is
+ * created leave no overhead after they are disabled, and CUPTI sees the first context. */
 int gt_cuda_driver_wrap_cuInit(const struct gt_call *call, unsigned int flags)
 {
 	int32_t none = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA_INJECTION64_PATH: a library that the driver opens at the start of the first cuInit(). A
+/* CUDA_INJECTION64_PATH names a library that the driver opens at the start of the first cuInit(). A
  * tool's user can set this variable to libgputap.so.0 if preloading is not possible.
  *
  *   cuInit() ─► dlopen(libgputap.so.0)      its constructor finds tools, interposes libraries
  *          ─► InitializeInjection()         here: interpose libcuda.so.1 if not yet interposed
  *
  * From then on, the program's existing bindings and later lookups lead to taps (runtime/mapped.c).
- * NEEDSWORK: each copy of libcudart stores all its functions' addresses in private variables before
- * calling cuInit(). This method does not trace libcudart's calls. Such calls are traced if
- * libgputap.so.0 is preloaded or linked, and under gputap run. */
+ * NEEDSWORK: before calling cuInit(), each copy of libcudart stores the addresses of all driver
+ * functions in private variables, so this method does not trace libcudart's calls. Such calls are
+ * traced if libgputap.so.0 is preloaded or linked, and under gputap run. */
 #include "runtime/tool_attach.h"
 #include "tool/tool_load.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists the CUDA library that is interposed in addition to the driver (api/cuda.api describes the
- * driver): CUPTI, identified by its function that allows one user per process. Included by
+ * driver): CUPTI, identified by cuptiSubscribe(), which allows one user per process. Included by
  * runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_CUDA_INTERPOSED_H
 #define GPUTAP_RUNTIME_CUDA_INTERPOSED_H

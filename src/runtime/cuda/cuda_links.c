@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Links from CUPTI's correlation ids to calls.
+/* Links CUPTI's correlation ids to calls.
  *
  *   links[id % GT_CUDA_LINKS]   {id, call, start, number of records}; 8 MB, touched page by page
  *   kept[hash]                  links still needed when the table wraps around
  *
  * Writer: the launching thread at ENTER, the only thread with that id (cuda_activity.c). The writer
  * clears `correlation`, stores the other fields, and stores `correlation` (release). Reader: the
- * helper, which checks `correlation` before and after. Whenever half of the table's ids have been
- * used, the helper copies the links still needed out of the older half, because a kernel may run
- * for minutes. */
+ * helper, which checks `correlation` before and after it copies the link. Whenever half of the
+ * table's ids have been used, the helper copies the links still needed out of the older half,
+ * because a kernel may run for minutes. */
 #include <string.h>
 
 #include "runtime/cuda/cuda_parts.h"
@@ -64,7 +64,8 @@ bool gt_cuda_link_find(uint32_t correlation, struct gt_cuda_link *link, bool *mo
 	struct progress *p = &progress[correlation % GT_CUDA_LINKS];
 	struct kept *k;
 
-	if (!correlation) /* CUPTI knows no call for the record: 0 marks slots without a link */
+	if (!correlation) /* CUPTI reports no call for the record; in links[], 0 marks slots without
+	 * a link */
 		return false;
 	if (copy_link(correlation, link)) {
 		if ((int32_t)(correlation - newest) > 0)
@@ -128,8 +129,8 @@ void gt_cuda_links_keep(void)
 
 void gt_cuda_links_forget(void)
 {
-	/* otherwise a launch that writes no link would get the link of an earlier launch with the
-	 * same id */
+	/* otherwise, the records of a launch without a link would be assigned to an earlier launch
+	 * with the same id */
 	for (uint32_t i = 0; i < GT_CUDA_LINKS; i++)
 		if (atomic_load_explicit(&gt_cuda_links[i].correlation, memory_order_relaxed))
 			atomic_store_explicit(&gt_cuda_links[i].correlation, 0,

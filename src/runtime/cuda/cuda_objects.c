@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices, contexts, streams and kernels as numbered objects, keyed by CUPTI's ids. Objects are
- * written when they are created or when a record first refers to them.
+/* Numbers devices, contexts, streams and kernels, which are identified by CUPTI's ids, and writes
+ * them as objects. Objects are written when they are created or when a record first refers to them.
  *
  * Locking: `lock` protects the tables; no function outside this file is called with it held. A
  * fork's child cannot use its parent's CUDA, so nothing is written again in the child. */
@@ -131,7 +131,8 @@ static void write_device(struct gt_thread *t, uint32_t device, uint32_t number)
 	gt_internal_leave();
 	add_label(&text, atomic_load_explicit(&device_labels[device], memory_order_acquire));
 	gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_CUDA_DRIVER, number, device, 0, &text);
-	/* the device's time stamps are host times: CUPTI calls our clock and interpolates */
+	/* the device's time stamps are host times, because CUPTI calls our clock and
+	 * interpolates */
 	gt_clock_write(t, number, GT_CUDA_CLOCK, now, now, now, 0);
 	gt_cuda_items_device(number, device, &text);
 }

@@ -35,10 +35,11 @@ enum gt_cuda_link_flag {
 
 struct gt_cuda_link {
 	_Atomic uint32_t correlation; /* 0 if none. Stored last (release), cleared first */
-	uint32_t records : 28;        /* expected number of records, as far as known */
+	uint32_t records : 28;        /* expected number of records; 0 if unknown */
 	uint32_t flags   : 4;         /* enum gt_cuda_link_flag */
 	uint64_t id, start;           /* id and start of the call */
-	uint32_t graph, replay; /* number of the graph's object; number of the graph's launch */
+	/* number of the graph's object; number of this launch among the graph's launches */
+	uint32_t graph, replay;
 };
 
 enum { GT_CUDA_LINKS = 1 << 18 };
@@ -71,8 +72,8 @@ enum gt_cuda_function {
 	GT_CUDA_NODE_ENABLE,
 	GT_CUDA_STREAM_CREATE,
 };
-/* Tables by callback id: enum gt_cuda_function, and true if the recording session wants the
- * function's activities. */
+/* Tables indexed by callback id: the enum gt_cuda_function, and true if the recording session wants
+ * the function's activities. */
 extern uint8_t gt_cuda_functions[CUPTI_CALLBACK_IDS] __attribute__((visibility("hidden")));
 extern uint8_t gt_cuda_asked[CUPTI_CALLBACK_IDS] __attribute__((visibility("hidden")));
 
@@ -86,16 +87,16 @@ void gt_cuda_functions_find(const struct gt_cupti_library *library);
 bool gt_cuda_callback_needed(uint32_t id);
 /* Return true if activities launched now are recorded, false while the program pauses recording. */
 bool gt_cuda_stream_open(void);
-/* Return true if a tool or the recording session wants GPU activities. @ever: count a paused
- * session as well. */
+/* Return true if a tool or the recording session wants GPU activities. @ever: true to consider a
+ * paused session as well. */
 bool gt_cuda_activity_wanted(bool ever);
 
-/* Type of a function's activities, as far as the function's name implies it. */
+/* Type of a function's activities, if the function's name determines the type. */
 extern uint8_t gt_cuda_activity_ops[CUPTI_CALLBACK_IDS] __attribute__((visibility("hidden")));
 
 /* Tools (cuda_tool_activities.c) --------------------------------------------------- */
 
-/* Start the launch with a correlation id.
+/* Begin the launch with a correlation id.
  * @id:      callback id
  * @is_open: true if the number of the launch's records is unknown, and possibly 0
  * @records: number of the launch's records; 0 if unknown */
@@ -122,7 +123,7 @@ void gt_cupti_request(uint8_t **buffer, size_t *bytes, size_t *records);
 void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);
 /* Read the returned buffers. Thread: any; while one thread reads, other threads return at once. */
 void gt_cupti_buffers_read(struct gt_thread *t);
-/* Read the buffers from before CUPTI was finalised, then forget their links. */
+/* Read the buffers that were filled before CUPTI was finalised, then forget their links. */
 void gt_cupti_buffers_restart(void);
 
 /* Records (cuda_records.c) ---------------------------------------------------------------- */
@@ -150,8 +151,8 @@ void gt_cuda_graph_gone(void *exec);
 /* Note that a node of an executable graph was enabled or disabled. From now on, the number of nodes
  * that run is unknown. */
 void gt_cuda_graph_changed(void *exec);
-/* Return the string id of a name such as "graph 3", by object number. Return 0 if no longer
- * known. */
+/* Return the string id of the name (such as "graph 3") of the graph with that object number, or 0
+ * if the name is no longer known. */
 uint32_t gt_cuda_graph_name(uint32_t number);
 /* Start a launch of a graph. Return the number of the graph's object, or 0 if unknown. @records:
  * number of records that the launch will produce; 0 if unknown. */
@@ -161,7 +162,8 @@ void gt_cuda_stream_made(void *context, uint32_t context_id, void *stream);
 
 /* The layer below (cuda_beneath.c) ---------------------------------------------------------- */
 
-/* Driver function below all taps. NULL if the driver lacks the function or was not seen yet. */
+/* Return the driver's own function, below all taps. Return NULL if the driver lacks the function or
+ * was not seen yet. */
 #define GT_CUDA_REAL(name) ((gt_cuda_driver_##name##_fn *)gt_cuda_real(GT_CUDA_DRIVER_INDEX_##name))
 void *gt_cuda_real(uint32_t index);
 void gt_cuda_table_is(const struct gt_table *table);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Replaces functions that cuGetProcAddress() and cuGetProcAddress_v2() return by address. libcudart
- * and each library with a copy of libcudart get all driver functions this way, so taps of the
- * exports alone (generated/cuda_driver_interposed.c) would see hardly any of their calls.
+ * and each library that contains a copy of libcudart get all driver functions this way, so taps of
+ * the exports alone (generated/cuda_driver_interposed.c) would see almost none of these calls.
  *
  *   cuGetProcAddress_v2("cuMemAlloc", 12000, flags)  -> the driver: address of cuMemAlloc_v2
  *                                                    -> the program: the tap of cuMemAlloc_v2
  *
- * The address identifies the function, not the name: the driver chooses among a function's variants
- * by requested release and flags. If several names share one address, the name selects the
- * function. The two functions also return themselves, and their taps work like all others.
+ * The function is identified by its address rather than its name, because the driver chooses among
+ * a function's variants by requested release and flags. If several names share one address, the
+ * name selects the function. The two functions can also return their own addresses, which are
+ * replaced in the same way.
  * Locking: none. The taps' real functions do not change while the library is mapped. */
 #include <stdatomic.h>
 #include <string.h>
@@ -81,7 +82,7 @@ static void *exchange_address(const struct gt_call *call, const char *symbol, vo
 
 	if (tap)
 		return tap;
-	/* the library does not export the function: only the function's name is known */
+	/* the library does not export the function, so only the function's name is known */
 	for (unsigned i = 0; i < GT_CUDA_DRIVER_INSTANCES; i++)
 		tables[i] = &gt_cuda_driver_tables[i];
 	tap = gt_table_extension(tables, GT_CUDA_DRIVER_INSTANCES, symbol, real, &unknown);

@@ -11,7 +11,7 @@
 struct place {
 	uint32_t correlation, device, context, stream;
 	uint64_t start, end;
-	uint64_t node; /* node of a graph, or 0 */
+	uint64_t node; /* id of the node in the graph, or 0 */
 	bool whole;    /* true if one record covers a graph's whole launch */
 };
 
@@ -134,7 +134,7 @@ static enum gt_device_op op_of_copy(uint8_t kind)
 	}
 }
 
-/* Name a copy as torch.profiler does: "Memcpy HtoD (Pageable -> Device)". */
+/* Name a copy in the style of torch.profiler: "Memcpy HtoD (Pageable -> Device)". */
 static uint32_t name_copy(struct gt_thread *t, uint8_t kind, uint8_t source, uint8_t destination)
 {
 	static const char *const kinds[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of the CUDA runtime API. The runtime is mostly a copy inside the program or inside a
- * library from NVIDIA, which cannot be interposed. CUPTI calls back before and after each call, in
- * every copy:
+/* Records calls of the CUDA runtime API. The runtime is usually a copy inside the program or inside
+ * a library from NVIDIA, and such a copy cannot be interposed. CUPTI calls back before and after
+ * each call, in every copy:
  *
  *   program ─► cudaMalloc() ─► CUPTI ─► ENTER ─► gt_announced_begin()
  *                   └─► cuMemAlloc_v2(): its tap records a child of the call
  *                             CUPTI ─► EXIT ──► gt_announced_end(): status, arguments
  *
  * A callback's id is the operation's number. The arguments are adjacent members of a struct, which
- * is a local variable of the runtime's function. The struct's address gives the call's position in
- * the stack. The callback's own frame does not, because the callback has returned when the call
- * continues. A function without arguments may have no such struct. In that case the position is the
- * address of the status, or of the word that CUPTI reserves for its user.
+ * is a local variable of the runtime's function. The struct's address is used as the call's
+ * position in the stack. The callback's own frame cannot be used, because the callback has returned
+ * when the call continues. A function without arguments may have no such struct. In that case the
+ * position is the address of the status, or of the word that CUPTI reserves for its user.
  *
  * Not recorded: the call in which the runtime initialises the driver, because that call opens
  * CUPTI. */
@@ -26,11 +26,11 @@ enum { NUMBERS = 1024, STACK_REACH = 1 << 16 };
 
 static struct gt_table *const table = &gt_cuda_runtime_tables[0];
 
-/* By operation number: index of the operation + 1, or 0 if unknown; and true if CUPTI's callback is
- * enabled. */
+/* Tables indexed by operation number: the index of the operation + 1, or 0 if unknown; and true if
+ * CUPTI's callback is enabled. */
 static uint16_t places[NUMBERS];
 static _Atomic uint8_t enabled[NUMBERS];
-static _Atomic uint32_t is_known; /* set once contexts know the table */
+static _Atomic uint32_t is_known; /* true once the table is registered with the contexts */
 
 __attribute__((constructor)) static void find_places(void)
 {
@@ -80,7 +80,7 @@ static bool is_on_stack(const void *p, uintptr_t here)
 	return (uintptr_t)p - here < STACK_REACH && (uintptr_t)p % 8 == 0;
 }
 
-/* Return a value for struct gt_announcement.at. */
+/* Return the call's position in the stack, for struct gt_announcement.at. */
 static uintptr_t find_place(const struct cupti_callback *data)
 {
 	const uintptr_t here = GT_HERE();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of the CUDA runtime API, from CUPTI's callbacks. Used in the CUPTI session. */
+/* Records calls of the CUDA runtime API from the callbacks of the CUPTI session. */
 #ifndef GPUTAP_RUNTIME_CUDA_RUNTIME_CALLS_H
 #define GPUTAP_RUNTIME_CUDA_RUNTIME_CALLS_H
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU activities that tools are notified of, from launch to record.
+/* Notifies tools of GPU activities, from launch to record.
  *
  *   callback, ENTER   a tool activity is taken, tools get ENTER        launching thread
  *   callback, EXIT    tools get EXIT                           launching thread
  *   record            tools get COMPLETE                       reader of CUPTI's buffers
  *
  * Each of the last PLACES correlation ids has one slot. EXIT and the record may come in either
- * order. The later of the two fills the tool activity in, so that no thread writes the tool
- * activity during EXIT. If the number of a launch's records is not known in advance (a graph's
- * launch; a launch into a captured stream), the tool activity is only kept. Each record then makes
- * a separate tool activity with the launch's call, thread and external ids. Such a tool activity
- * goes through all three phases in the reader's thread. The kept tool activity's call retires when
- * the tool activity is returned: after the last record, or, if the number of records is unknown,
- * when the slot is reused.
+ * order. The thread that handles the later of the two fills in the tool activity, so that no other
+ * thread writes to it during EXIT. If the number of a launch's records is not known in advance (a
+ * graph's launch; a launch into a captured stream), the tool activity is only kept. A separate tool
+ * activity is then made for each record, with the launch's call, thread and external ids. All three
+ * phases of such a tool activity take place in the reader's thread. The kept tool activity's call
+ * retires when the tool activity is returned: after the last record, or, if the number of records
+ * is unknown, when the slot is reused.
  *
  * Locking: a spin lock around the slots; no tool is called with it held.
  * The lock is taken only if a tool wants CUDA's activities. Otherwise each launch and each record
@@ -25,7 +25,7 @@
 
 enum { PLACES = 1 << 16 };
 
-/* Data from a record. */
+/* Data copied from a record. */
 struct details {
 	struct gt_record_device record;
 	uint32_t device; /* CUPTI's device number */

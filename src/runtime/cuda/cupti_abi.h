@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of CUPTI's records, callbacks, numbers and functions that gputap uses. Declared here so
- * that no CUPTI header is needed: CUPTI 11.8 to 13.5.
+/* Declares the parts of the records, callbacks, numbers and functions of CUPTI 11.8 to 13.5 that
+ * gputap uses, so that no CUPTI header is needed.
  *
  * A record grows at its end from release to release, and existing members keep their offsets. A
- * struct here is therefore the part common to all of these releases, and its size is never used:
- * records are walked with cuptiActivityGetNextRecord(). Sizes in bytes: kernels 200 in 11.8, 208 in
- * 12, 216 in 13.0 and 248 in 13.5; copies 88, 96 from 12.9 on and 112; sets 88 and 104; graph
- * launches 48, and 56 from 12.9 on. */
+ * struct here is therefore the part common to all of these releases. Its size is never used,
+ * because records are walked with cuptiActivityGetNextRecord(). Sizes in bytes: kernels 200 in
+ * 11.8, 208 in 12, 216 in 13.0 and 248 in 13.5; copies 88, 96 from 12.9 on and 112; sets 88 and
+ * 104; graph launches 48, and 56 from 12.9 on. */
 #ifndef GPUTAP_RUNTIME_CUPTI_ABI_H
 #define GPUTAP_RUNTIME_CUPTI_ABI_H
 
@@ -61,9 +61,9 @@ enum cupti_kind {
 	CUPTI_KIND_EXTERNAL = 39,
 	CUPTI_KIND_MEMORY = 49,
 	CUPTI_KIND_POOL = 50,
-	/* one record for a graph's whole launch; suppresses the records of its nodes */
+	/* one record for a whole graph launch; suppresses the records of the graph's nodes */
 	CUPTI_KIND_GRAPH = 51,
-	CUPTI_KIND_COUNT = 64, /* above the highest kind that gputap knows, in all releases */
+	CUPTI_KIND_COUNT = 64, /* greater than the highest kind of all releases that gputap knows */
 };
 
 enum cupti_domain {
@@ -257,8 +257,8 @@ CUPTI_AT(cupti_api, status, 36);
 CUPTI_AT(cupti_external, external, 8);
 CUPTI_AT(cupti_external, correlation, 16);
 
-/* Number part of a node's id: equal in the original graph and all its executable graphs. The upper
- * half is the graph's id. */
+/* Number of a node, the lower half of its id. The number is the same in the original graph and in
+ * all its executable graphs. The upper half is the graph's id. */
 #define CUPTI_NODE_NUMBER(node) ((uint32_t)(node))
 
 /* Callbacks -------------------------------------------------------------------------------- */
@@ -268,7 +268,7 @@ struct cupti_callback { /* domains 1 and 2 */
 	const char *function;
 	const void *parameters; /* struct of the function's arguments, in order */
 	void *return_value;
-	const char *symbol; /* in a launch: the kernel's name */
+	const char *symbol; /* for a launch, the kernel's name */
 	void *context;
 	uint32_t context_id;
 	uint64_t *data; /* word for the subscriber, preserved from ENTER to EXIT */

@@ -23,7 +23,7 @@ static void wrap_for_tools(void)
 				atomic_fetch_or(&gt_cupti_taps[i][n].services, GT_SERVICE_WRAP);
 }
 
-/* Adopt new copies of CUPTI. The caller may hold the dynamic linker's lock. */
+/* Attach to newly mapped copies of CUPTI. The caller may hold the dynamic linker's lock. */
 __attribute__((visibility("hidden"), used)) void gt_cupti_attached(void)
 {
 	if (gt_attach_adopt_all(gt_cupti_attach_states, gt_cupti_tables, GT_CUPTI_INSTANCES,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers of CUPTI's records: mapped, reused, never passed to an allocator.
+/* Manages the buffers for CUPTI's records, which are mapped and reused, never taken from an
+ * allocator.
  *
  *   free ─ request ─► CUPTI's ─ complete ─► filled ─ read ─► free
  *
- * A buffer's head is after the part that CUPTI gets. CUPTI may complete a buffer in any thread,
- * including a program thread. Such a thread therefore only adds our buffer to the list, and the
- * helper reads the buffer. A client's buffer is read at once, because the client wants it back.
+ * A buffer's head follows the part that CUPTI fills. CUPTI may complete a buffer in any thread,
+ * including a program thread. The thread therefore only adds our buffer to the list, and the helper
+ * reads the buffer. A client's buffer is read at once, because it must be returned to the client.
  * Locking: a spin lock around the lists; another spin lock around reading, taken with trylock
  * only. */
 #define _GNU_SOURCE 1
@@ -116,7 +117,8 @@ static void end_reading(void)
 	atomic_store_explicit(&reading, 0, memory_order_release);
 }
 
-/* Count records that CUPTI dropped, because they were counted as seen when launched. */
+/* Count the records that CUPTI dropped as lost, because their activities were counted as seen at
+ * launch. */
 static void count_dropped(void *context, uint32_t stream)
 {
 	const struct gt_cupti_library *library = gt_cupti_session_library();
@@ -162,7 +164,8 @@ void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t b
 	pool.last = &head->next;
 	unlock();
 	if (valid > BYTES / 2)
-		gt_cuda_helper_wake(); /* full before it was flushed: records arrive fast */
+		/* the buffer filled up before a flush, so records arrive fast */
+		gt_cuda_helper_wake();
 }
 
 static struct head *take_filled(void)

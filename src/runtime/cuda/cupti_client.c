@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See cupti_client.h: the client's requests to CUPTI, and its share of callbacks and buffers.
+/* Implements cupti_client.h: the client's requests to CUPTI, and the client's share of callbacks
+ * and buffers.
  *
  *   the client's turn:  first Enable ────── last Disable ────── FlushAll
  *   buffers:            the client's, since it refuses unknown buffer addresses ──┤ ours again
@@ -289,8 +290,8 @@ bool gt_cupti_client_begins(void)
 	return begins;
 }
 
-/* Start the client's turn. Also works before the client has registered its callbacks: the client
- * gets its buffers after the registration. The caller holds the lock. */
+/* Start the client's turn. The client may not have registered its callbacks yet; it is asked for
+ * buffers only after the registration. The caller holds the lock. */
 static void begin_turn(const struct reading *now)
 {
 	if (atomic_load(&client.active))
@@ -423,7 +424,8 @@ static bool remember_buffer(uint8_t *buffer)
 	return room;
 }
 
-/* Forget a client's buffer. Search from the newest buffer, because CUPTI returns buffers soon. */
+/* Forget a client's buffer. Search from the newest buffer, because CUPTI usually returns a recent
+ * buffer. */
 static bool forget_buffer(uint8_t *buffer)
 {
 	bool found = false;
@@ -509,7 +511,8 @@ void gt_cupti_client_hold(bool hold)
 	unlock();
 }
 
-/* Return the client's turn with its current launches. The caller holds the lock. */
+/* Return the client's turn, with the current values of its first and last launch. The caller holds
+ * the lock. */
 static struct gt_cupti_turn get_turn(void)
 {
 	struct gt_cupti_turn turn = client.turn;
@@ -562,8 +565,8 @@ static bool append_records(const struct filled *more)
 	return true;
 }
 
-/* Return a full buffer that may go back to the client. If no buffer is full, its pointer is NULL.
- * The caller holds the lock. */
+/* Return a full buffer that may be returned to the client. If no buffer is full, the pointer in the
+ * result is NULL. The caller holds the lock. */
 static struct filled fill_up(const struct filled *back)
 {
 	struct filled full = {NULL, 0, 0};

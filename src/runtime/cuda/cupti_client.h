@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The client: another user of CUPTI in the process (torch.profiler's Kineto, Triton's Proton and
- * others).
+/* Serves the client, another user of CUPTI in the process (torch.profiler's Kineto, Triton's Proton
+ * and others).
  *
  *   client ─► taps of libcupti's exports (cupti_share.c) ─► its requests (cupti_client.c)
  *                                                             │
@@ -10,8 +10,8 @@
  *
  * CUPTI allows one subscriber and one pair of buffer functions. A later registration of the pair
  * replaces the earlier pair. Subscriber and pair therefore always belong to gputap's CUPTI session,
- * and the session gives the client exactly the data that CUPTI would. At most one client exists at
- * a time, as in CUPTI.
+ * and the session gives the client exactly the data that CUPTI would give it. At most one client
+ * exists at a time, as in CUPTI.
  *
  * The client's turn lasts from its first enabled kind to its flush after the last disabled kind.
  *
@@ -28,11 +28,11 @@
 
 /* For the CUPTI session ------------------------------------------------------------------- */
 
-/* Return the real function if @function is a tap of a libcupti function, else @function itself.
- * (cupti_attach.c) */
+/* Return the real function if @function is a tap of a libcupti function, otherwise @function itself
+ * (cupti_attach.c). */
 void *gt_cupti_real(void *function);
 
-/* Return a sentence about a profiler of this program that uses CUPTI in a way that cannot be
+/* Return a sentence about a profiler in this process that uses CUPTI in a way that cannot be
  * shared, or NULL. Thread: any. Reads /proc/self/maps. */
 const char *gt_cupti_client_other(void);
 
@@ -58,7 +58,7 @@ bool gt_cupti_client_complete(void *context, uint32_t stream, uint8_t *buffer, s
  * records if the client itself flushes CUPTI later. */
 void gt_cupti_client_hold(bool hold);
 
-/* Report @count records that CUPTI dropped, a number that the session has read from CUPTI. */
+/* Report that CUPTI dropped @count records. The session has read the number from CUPTI. */
 void gt_cupti_client_dropped(size_t count);
 
 /* Pass each callback of the session on to the client. */
@@ -82,7 +82,7 @@ void gt_cupti_client_walk_by(cuptiActivityGetNextRecord_fn *next);
 bool gt_cupti_client_subscribe(cupti_callback_fn *callback, void *user);
 void gt_cupti_client_unsubscribe(void);
 bool gt_cupti_client_subscribed(void);
-/* Enable or disable one callback id. UINT32_MAX stands for all ids of the domain. */
+/* Enable or disable one callback id. UINT32_MAX means all ids of the domain. */
 void gt_cupti_client_set_callback(int domain, uint32_t id, bool on);
 bool gt_cupti_client_has_callback(int domain, uint32_t id);
 
@@ -111,16 +111,16 @@ void gt_cupti_client_forget(void);
 
 /* cupti_client_records.c: the client's share of a buffer ------------------------------------ */
 
-/* A kind of records in the client's turn. */
+/* State of one kind of records during the client's turn. */
 struct gt_cupti_span {
 	bool asked; /* true if the client enabled the kind in this turn */
-	/* true if gputap had enabled the kind before the client did: launches before `first` are
-	 * not the client's */
+	/* true if gputap enabled the kind before the client did, so launches before `first` are not
+	 * the client's */
 	bool after;
-	/* true if gputap keeps the kind enabled after the client does: launches after `last` are
-	 * not the client's */
+	/* true if gputap keeps the kind enabled after the client disables it, so launches after
+	 * `last` are not the client's */
 	bool before;
-	uint32_t last; /* correlation of the last launch before the client disabled it */
+	uint32_t last; /* correlation of the last launch before the client disabled the kind */
 };
 
 struct gt_cupti_turn {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* See cupti_client.h: selects the records of a buffer for the client. The client does not get:
- * - kinds that only gputap requested;
- * - kinds that both requested, for activities launched before the client enabled the kind or after
- *   the client disabled the kind, while gputap had the kind enabled throughout. Launches are
- *   distinguished by correlation, which grows from call to call.
+/* Selects the client's records in a buffer (cupti_client.h). The client does not get:
+ * - records of kinds that only gputap requested;
+ * - records of kinds that both gputap and the client requested, if the activity was launched before
+ *   the client enabled the kind or after the client disabled the kind, while gputap had the kind
+ *   enabled throughout. Launches are distinguished by correlation, which grows from call to call.
  * CUPTI gets ticks from gputap as its clock. These times are converted to the client's clock, which
  * is CUPTI's default clock unless the client has given CUPTI a clock.
- * Only memory of the buffer is accessed. A record ends where CUPTI reports the start of the next
+ * Only the buffer's memory is accessed. A record ends where CUPTI reports the start of the next
  * record. */
 #include <string.h>
 
 #include "runtime/cuda/cupti_client.h"
 
-/* Offsets of a kind's times, indexed by kind; 0 ends the list. Valid for 11.8 to 13.5. */
+/* Offsets of the times in a record of each kind; 0 ends a list. Valid for CUPTI 11.8 to 13.5. */
 static const uint8_t times_of_kind[CUPTI_KIND_COUNT][6] = {
 	[1] = {16, 24},  [2] = {16, 24},  [3] = {16, 24, 32, 120, 128},
 	[4] = {8, 16},   [5] = {8, 16},   [10] = {16, 24, 32, 120, 128},
@@ -26,7 +26,7 @@ static const uint8_t times_of_kind[CUPTI_KIND_COUNT][6] = {
 	[52] = {16, 24},
 };
 
-/* Return the offset of the correlation for kinds that the session enables, else 0. */
+/* Return the offset of the correlation if the session enables the kind, otherwise 0. */
 static uint32_t correlation_at(uint32_t kind)
 {
 	switch (kind) {
@@ -40,7 +40,8 @@ static uint32_t correlation_at(uint32_t kind)
 	}
 }
 
-/* Return the kind that was requested, since CUPTI may answer with a record of another kind. */
+/* Return the kind that the client requested. CUPTI may answer a request with a record of another
+ * kind. */
 static uint32_t asked_kind(const struct gt_cupti_turn *turn, uint32_t kind)
 {
 	if (kind == CUPTI_KIND_COPY_PEER && !turn->kinds[kind].asked)
@@ -111,7 +112,7 @@ size_t gt_cupti_client_filter(const struct gt_cupti_turn *turn, cuptiActivityGet
 	if (!valid || next(buffer, valid, &record) != CUPTI_SUCCESS)
 		return valid;
 	for (; record; record = following) {
-		/* from here on this record may be overwritten, but not the next record */
+		/* from here on, this record may be overwritten, but the next record may not */
 		size_t bytes = record_bytes(next, buffer, valid, record, &following);
 		uint32_t kind = record->kind;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See cupti_library.h. CUPTI works with any driver that is at least as new as CUPTI, and mostly
- * also with older drivers, so any release from 11.8 on is usable. Two copies in one process do not
- * work together, so the copy that the program has mapped is preferred. */
+/* See cupti_library.h. CUPTI works with any driver that is at least as new as CUPTI, and usually
+ * with older drivers, so any release from 11.8 on is usable. Two copies in one process do not work
+ * together, so the copy that the program has mapped is preferred. */
 #define _GNU_SOURCE 1
 #include "runtime/cuda/cupti_library.h"
 
@@ -60,8 +60,9 @@ static void *open_mapped(void)
 	return handle;
 }
 
-/* A mapped CUDA library. CUPTI may be in the same folder (the toolkit, nvidia/cu13/lib), or in the
- * folder of CUPTI's own package (nvidia/cuda_runtime/lib, nvidia/cuda_cupti/lib). */
+/* A mapped CUDA library. CUPTI may be in the library's folder (in the toolkit or in
+ * nvidia/cu13/lib), or in the folder of CUPTI's own package (nvidia/cuda_cupti/lib next to
+ * nvidia/cuda_runtime/lib). */
 struct neighbour {
 	const char *name;
 	char folder[PATH_BYTES];

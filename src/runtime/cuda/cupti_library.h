@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The libcupti in use, and its functions. gputap opens libcupti at run time and never links it. */
+/* Declares the libcupti in use and its functions. gputap opens libcupti at run time and is never
+ * linked with it. */
 #ifndef GPUTAP_RUNTIME_CUPTI_LIBRARY_H
 #define GPUTAP_RUNTIME_CUPTI_LIBRARY_H
 
@@ -7,8 +8,8 @@
 
 #include "runtime/cuda/cupti_abi.h"
 
-/* Functions of libcupti. All usable releases contain the first list. Functions of the second list
- * are newer or optional. */
+/* Functions of libcupti. All usable releases contain the functions of the first list. The functions
+ * of the second list are newer or optional. */
 #define GT_CUPTI_FUNCTIONS(X)                \
 	X(cuptiGetVersion)                   \
 	X(cuptiSubscribe)                    \

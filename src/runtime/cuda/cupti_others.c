@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Profilers of the program that cannot share CUPTI: they use a separate copy of CUPTI, or the layer
- * below CUPTI, and CUPTI then refuses all other users (cuptiSubscribe() returns 39). These
+/* Finds profilers in the process that cannot share CUPTI. They use a separate copy of CUPTI, or the
+ * layer below CUPTI, and CUPTI then refuses all other users (cuptiSubscribe() returns 39). These
  * profilers are recognised by their libraries, which they load through CUDA_INJECTION64_PATH,
  * NVTX_INJECTION64_PATH or LD_PRELOAD. */
 #define _GNU_SOURCE 1

@@ -2,14 +2,14 @@
 /* See cupti_session.h.
  *
  * cuptiFinalize() is called at the end of a launch's callback. NVIDIA's documentation recommends
- * this, because CUPTI then does nothing else in the thread. Until that call, only launches pay for
- * the enabled kinds. A program that launches nothing after a recording window therefore keeps CUPTI
- * in the process, at no cost.
+ * this, because CUPTI then does nothing else in the thread. Until cuptiFinalize() is called, the
+ * enabled kinds cost time only in launches. If a program launches nothing after a recording window,
+ * CUPTI therefore stays in the process, at no cost.
  *
  * CUPTI is not finalised if graph launches are recorded as a whole (GRAPH_TRACE, --mode lite). If
- * that kind is disabled in a launch's callback, or together with all of CUPTI, graphs fault on the
- * device (tested: CUPTI 13.0 on an H100; graphs recorded by node do not fault). In this mode a
- * pause costs as much as CUPTI does. */
+ * GRAPH_TRACE is disabled in a launch's callback, or by finalising CUPTI, graphs fault on the
+ * device (tested: CUPTI 13.0 on an H100; graphs recorded by node do not fault). In this mode, CUPTI
+ * therefore costs the same in a pause as outside of it. */
 #include "runtime/cuda/cupti_session.h"
 
 #include <sched.h>
@@ -32,7 +32,7 @@ static struct {
 	_Atomic bool has_library;
 	void *_Atomic subscriber;
 	_Atomic bool registered;
-	_Atomic bool was_gone;   /* true if CUPTI was finalised since it was last opened */
+	_Atomic bool was_gone;   /* true if CUPTI has been finalised since it was last opened */
 	_Atomic uint64_t kinds;  /* kinds enabled for gputap, one bit per kind */
 	_Atomic uint64_t spared; /* subset of `kinds` that is disabled for a client */
 	_Atomic bool has_spans;  /* true if graph launches have been recorded as a whole */
@@ -45,8 +45,8 @@ void gt_cupti_session_use(const struct gt_cupti_user *u)
 	user = u;
 }
 
-/* Nesting count of changes in this thread: CUPTI calls back while a thread changes CUPTI's state,
- * and the callback may enter this file again. */
+/* Nesting count of changes in this thread. While a thread changes CUPTI's state, CUPTI makes
+ * callbacks, which may call this file again. */
 static _Thread_local uint32_t changes;
 
 static bool try_change(void)
@@ -287,8 +287,8 @@ static bool is_spared(uint32_t kind)
 	return spared;
 }
 
-/* Enable our kinds. Only kernels are required. In a release without one of the other kinds, calls
- * have no such activities. */
+/* Enable our kinds. Only kernels are required. If a release lacks one of the other kinds,
+ * activities of that kind are not recorded. */
 static int enable_kinds(void)
 {
 	uint64_t kinds = kinds_wanted();
@@ -334,7 +334,7 @@ static bool start_records(void)
 	       !is_refused("cuptiActivityEnable()", enable_kinds());
 }
 
-/* Start only for the runtime's calls, unless GPU activities are wanted. */
+/* Start CUPTI, only for the runtime's calls if GPU activities are not wanted. */
 static bool start_with_library(void)
 {
 	return !is_refused("cuptiSubscribe()", subscribe()) &&
@@ -419,7 +419,7 @@ void gt_cupti_session_start(void)
 		atomic_store(&owner.state, ACTIVE); /* our kinds are still enabled */
 	else if (state == CLOSED)
 		start();
-	/* so far only calls were recorded */
+	/* so far, only calls were recorded */
 	else if (state == ACTIVE && !atomic_load(&owner.kinds))
 		start_more();
 	end_change();
@@ -446,7 +446,7 @@ void gt_cupti_session_leave(void)
 
 	if (atomic_load(&owner.state) != LEAVING || !gt_cupti_session_is_here() || changes ||
 	    !try_change())
-		return; /* leave later: another thread is changing the state */
+		return; /* another thread is changing the state, so leave later */
 	leaves = atomic_load(&owner.state) == LEAVING;
 	gt_internal_enter();
 	if (leaves && has_client()) {

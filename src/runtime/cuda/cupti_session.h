@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap's CUPTI session, the only user of CUPTI in the process: its subscriber, its activity
  * callbacks and buffers, its time source, and the enabled kinds of records and callbacks. The
- * session supplies gputap's own GPU activities and all data that CUPTI clients in the process get
+ * session provides gputap's own GPU activities and all data that CUPTI clients in the process get
  * (cupti_client.h).
  *
  *   closed ─ subscribe, register ─► open ─ kinds, callbacks ─► active
@@ -26,7 +26,7 @@ struct gt_cupti_user {
 	/* returns true if the callback of a driver function is needed */
 	bool (*is_needed)(uint32_t id);
 	void (*started)(void);  /* called when kinds are enabled */
-	void (*restarts)(void); /* called after CUPTI was finalised: ids may restart */
+	void (*restarts)(void); /* called after CUPTI was finalised, when ids may restart */
 	/* returns true if GPU activities are wanted, false if only the runtime's calls are
 	 * wanted */
 	bool (*wants_records)(void);
@@ -40,8 +40,8 @@ void gt_cupti_session_use(const struct gt_cupti_user *user);
  */
 void gt_cupti_session_start(void);
 
-/* Stop, because GPU activities are no longer wanted. The next launch removes CUPTI from the
- * process, unless a client uses CUPTI. */
+/* Stop, because GPU activities are no longer wanted. The next launch finalises CUPTI, unless a
+ * client uses it. */
 void gt_cupti_session_stop(void);
 
 /* Finalise CUPTI at the end of a launch's callback, if CUPTI is no longer wanted. */
@@ -49,7 +49,8 @@ void gt_cupti_session_leave(void);
 
 /* Return true if our kinds are enabled. */
 bool gt_cupti_session_is_active(void);
-/* Return true if this process opened CUPTI, or if no process has opened CUPTI yet. */
+/* Return true if this process opened CUPTI, or if neither this process nor its parent opened
+ * CUPTI. */
 bool gt_cupti_session_is_here(void);
 
 /* Return the open CUPTI library, or NULL. */
@@ -69,7 +70,7 @@ bool gt_cupti_session_needs_callback(int domain, uint32_t id);
 void gt_cupti_session_enable_callbacks(void);
 /* Enable or disable one of our callbacks. Return true if the callback is now enabled. */
 bool gt_cupti_enable_callback(int domain, uint32_t id, bool on);
-/* Follow changed contexts: update the callbacks of runtime calls. */
+/* Update the callbacks of runtime calls after contexts have changed. */
 void gt_cupti_session_follow_calls(void);
 /* Disable one of our kinds during a client's turn if it suppresses records that the client needs,
  * or enable it again. */

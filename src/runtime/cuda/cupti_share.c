@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Wraps of libcupti's exports. Calls of another user of CUPTI in the process go to the CUPTI
- * session (cupti_session.h) instead, which gives that client the data that CUPTI would
+ * session (cupti_session.h) instead, which gives that client the data that CUPTI would give it
  * (cupti_client.h).
  *
  *   the client calls                 result
@@ -15,12 +15,12 @@
  *   cuptiFinalize()                  success; done if we need nothing
  *
  * If neither the recording session nor a tool wants CUDA's GPU activities, the client uses CUPTI
- * directly. So does a client of the functions _v2 of 13.2 and later: a program that subscribes that
- * way gets CUPTI exclusively, and our GPU activities end. A second copy of libcupti is served if
- * its release is equal to or older than the release of the copy in use: records only grow at their
- * ends, and are walked with the newer copy's function. A newer copy is not served. CUPTI refuses
- * it, as it refuses any additional copy, even after the first copy's cuptiFinalize() (tested: 12.8
- * after 13.0, on an H200). */
+ * directly. A client that subscribes with the _v2 functions of 13.2 and later also uses CUPTI
+ * directly. It gets CUPTI exclusively, and our GPU activities end. A client of a second copy of
+ * libcupti is served if the copy's release is equal to or older than the release of the copy in
+ * use, because records only grow at their ends and are walked with the newer copy's function. A
+ * client of a newer copy is not served. CUPTI refuses the copy, like any additional copy, even
+ * after the first copy's cuptiFinalize() (tested: 12.8 after 13.0, on an H200). */
 #include <stdio.h>
 #include <string.h>
 
@@ -118,8 +118,8 @@ static struct gt_tap *find_served(const struct gt_call *call)
 	return decision == SERVED ? served_by[instance] : NULL;
 }
 
-/* Like find_served(), for a subscriber's call. A subscriber with another handle subscribed before
- * gputap, or bypassed gputap. */
+/* Like find_served(), for a call with a subscriber's handle. A subscriber with an unknown handle
+ * subscribed before gputap, or bypassed gputap. */
 static struct gt_tap *find_subscribed(const struct gt_call *call, const void *subscriber)
 {
 	return subscriber == gt_cupti_client_handle() && gt_cupti_client_subscribed()
@@ -267,8 +267,8 @@ int WRAP(cuptiGetCallbackState)(const struct gt_call *call, uint32_t *on, void *
 	return status;
 }
 
-/* NEEDSWORK: the next two functions also report our callbacks and kinds. These functions came with
- * 13.2, for programs with several subscribers. */
+/* NEEDSWORK: the next two functions also report our callbacks and kinds. CUPTI 13.2 introduced
+ * these functions, for programs with several subscribers. */
 int WRAP(cuptiGetEnabledCallbacks)(const struct gt_call *call, void *subscriber, int domain,
 				   void *buffer, void *bytes, uint32_t *count)
 {
@@ -305,8 +305,8 @@ int WRAP(cuptiActivityRegisterCallbacks)(const struct gt_call *call, void *reque
 	return status;
 }
 
-/* Prepare before the client enables its first kind: empty our buffers, and use our unit for
- * times. */
+/* Prepare before the client enables its first kind: register our buffers and our clock, and flush
+ * our buffers. */
 static int begin_kind(struct gt_tap *taps)
 {
 	int status = gt_cupti_session_register();
@@ -316,8 +316,8 @@ static int begin_kind(struct gt_tap *taps)
 	return status;
 }
 
-/* Return true for kinds of a graph's nodes. Recording a graph's launch as a whole would suppress
- * these records, which the client wants. */
+/* Return true if the records of this kind are those of a graph's nodes. Recording a graph's launch
+ * as a whole would suppress these records, which the client wants. */
 static bool is_of_nodes(int kind)
 {
 	return kind == CUPTI_KIND_KERNEL || kind == CUPTI_KIND_KERNEL_SERIAL ||
@@ -335,7 +335,7 @@ static int enable_kind(const struct gt_call *call, void *context, int kind, int 
 		return status;
 	if (taps && is_of_nodes(kind))
 		gt_cupti_session_spare_kind(CUPTI_KIND_GRAPH, true);
-	/* before the kind is enabled, because CUPTI requests buffers at once */
+	/* call this before the kind is enabled, because CUPTI then requests buffers at once */
 	if (taps)
 		gt_cupti_client_add_kind(context, (uint32_t)kind, owned);
 	status = context ? ((gt_cupti_cuptiActivityEnableContext_fn *)real)(context, kind)
@@ -491,7 +491,7 @@ int WRAP(cuptiActivityPopExternalCorrelationId)(const struct gt_call *call, uint
 		    cuptiActivityPopExternalCorrelationId)(kind, last);
 }
 
-/* Return the functions for read-only calls of any copy, also while no client is served. */
+/* Return the functions for read-only calls of any copy, even while no client is served. */
 static struct gt_tap *find_reader(const struct gt_call *call)
 {
 	unsigned instance = call->table->instance;
@@ -581,7 +581,7 @@ int WRAP(cuptiActivitySetAttribute)(const struct gt_call *call, uint32_t attribu
 {
 	struct gt_tap *taps = find_served(call);
 
-	/* only the client zeroes its buffers: CUPTI works without this hint */
+	/* only the client zeroes its buffers, and CUPTI works without this hint */
 	if (taps && attribute == CUPTI_ATTRIBUTE_ZEROED_BUFFERS)
 		return CUPTI_SUCCESS;
 	return REAL(taps ? taps : gt_cupti_taps[call->table->instance],
