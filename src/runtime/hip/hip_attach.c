@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Attaches to HIP before ROCm 6, which does not offer its table: libgputap-audit.so has replaced
- * the library's exports with our taps. This covers the functions that programs call and the
- * functions that compilers insert calls to (runtime/audit/audit.c). Libraries that offer a table
- * are attached through the table.
+ * the library's exports with our taps. The replaced exports include the functions that programs
+ * call and those to which compilers insert calls (runtime/audit/audit.c). Libraries that offer a
+ * table are attached through the table.
  *
  * Each mapped copy of the library is a separate instance. The library's calls to its own exports do
  * not reach this file: the audit library binds them to the real functions. */
@@ -52,8 +52,8 @@ static int is_sdk(struct dl_phdr_info *info, size_t size, void *data)
 	return strstr(info->dlpi_name, "librocprofiler-sdk.so") != NULL;
 }
 
-/* Report tools that were not loaded: before ROCm 6, no library of ROCm reads the variable. The
- * report comes at the end, because a program may open the SDK at any time before. */
+/* Report tools that were not loaded, because before ROCm 6 no ROCm library reads the variable.
+ * Report them when the process ends, because the program may open the SDK at any time. */
 __attribute__((destructor)) static void report_ignored_tools(void)
 {
 	const char *tools = getenv("ROCP_TOOL_LIBRARIES");

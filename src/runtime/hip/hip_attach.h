@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the two ways to attach to HIP, table and interposition. An instance uses one way. */
+/* Shared by the two ways to attach to HIP, through its table and by interposition. An instance uses
+ * only one of them. */
 #ifndef GPUTAP_RUNTIME_HIP_HIP_ATTACH_H
 #define GPUTAP_RUNTIME_HIP_HIP_ATTACH_H
 

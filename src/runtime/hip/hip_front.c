@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Provides a table for subscribers of raw tables (gputap_table_subscribe()) if HIP has none: before
- * ROCm 6, interposed.
+/* Provides a table for subscribers of raw tables (gputap_table_subscribe()) if HIP has none, which
+ * is the case before ROCm 6. HIP is then interposed.
  *
  *   program ─► front ─► table[number] ─► subscriber's function ─► tap ─► the library's function
  *
  * The table has the layout of ROCm 7.2's HipDispatchTable and HipCompilerDispatchTable, with its
  * size first, and contains the taps. Once subscribers have inserted their functions, fronts replace
- * the taps in all bindings. A front is a jump through the table. The table is permanent and is read
- * in each call, like the runtime's own table. Without a subscriber, neither table nor fronts are
- * used.
+ * the taps in all bindings. A front jumps to the function in its table entry. The table is never
+ * freed and is read in each call, like the runtime's own table. Without a subscriber, neither table
+ * nor fronts are used.
  *
  * Functions of ROCm 7.2 that the library lacks return hipErrorNotSupported. */
 #include <stdbool.h>
@@ -133,8 +133,8 @@ static void *entry_of(const struct gt_table *table, uint32_t index)
 {
 	const struct gt_operation *op = &table->operations[index];
 
-	/* the R0000 names were introduced with the tables: before that, only the old structs of
-	 * device properties existed */
+	/* the R0000 names were introduced with the tables; earlier releases have only the old
+	 * structs of device properties */
 	if (!table->taps[index].real && table->domain == GT_DOMAIN_HIP) {
 		if (index == GT_HIP_INDEX_hipGetDevicePropertiesR0000)
 			index = GT_HIP_INDEX_hipGetDeviceProperties;

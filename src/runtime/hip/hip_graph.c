@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Executable graphs: maps each packet to its launch and node.
+/* Tracks executable graphs, and maps each packet to its launch and node.
  *
  *   place   0    1    2    3   ..  count      nodes in the order in which HIP submits them, queried
- *           k    k    c    k        (none)    from the runtime when the graph was instantiated
+ *   k    k    c    k        (none)    from the runtime when the graph was instantiated
  *                     ▲ `at`: after the previous packet's node
  *
  * Steps of a launch, all in the launching thread (see runtime/graph_nodes.h for HSA's part):
  *   1. hipGraphLaunch() is entered: gt_thread.graph points to the launch, `at` is 0.
  *   2. The thread reserves a packet's number. settle_packet() looks at the previous packet, which
  *      is written by now, and moves `at` past its node. The new packet will be the next kernel, the
- *      next copy or the next fill from `at` on: candidate[]. The packet's handler finds out which.
- *      (HIP 7 reserves several packets at a time: each of them is settled once they are written.)
+ *      next copy or the next fill from `at` on: candidate[]. The packet's handler determines its
+ *      kind. (HIP 7 reserves several packets at a time; each of these packets is settled once all
+ *      are written.)
  *   3. hipGraphLaunch() has returned: the last packet is settled, and the order is checked. If a
- *      kernel's name differed from its node's, or nodes are left over, the graph's later launches
- *      have no ordinals, and an event reports this (GT_EVENT_GRAPH).
+ *      kernel's name differed from the name in its node, or nodes are left over, the packets of the
+ *      graph's later launches have no ordinals, and an event reports this (GT_EVENT_GRAPH).
  *
  * Spans (`--mode lite`): only packets that can be the launch's first or last get a signal. On each
  * queue that the launch uses, these are the first node without a preceding activity and the last
  * node without a following activity. The graph's first launch observes all candidates to learn each
- * queue's last node. A later launch on another stream learns again. After that a launch costs two
- * signals per queue, and a few comparisons per node.
+ * queue's last node. A later launch on another stream learns again. A launch that need not learn
+ * costs two signals per queue, and a few comparisons per node.
  *
  * If the learning launch used a single queue, and this launch starts the same way, the packets
- * between the first node's and the last node's are skipped (`unobserved_left` in struct
+ * between that of the first node and that of the last node are skipped (`unobserved_left` in struct
  * gt_graph_launch). If the number of packets differs from the learned number, a gputap packet after
  * the launch marks its end.
  *
@@ -31,9 +32,9 @@
  *   the bucket          add_graph()               release   -> the entry; entries are never removed
  *   handle              add_graph(), destruction  release   -> the nodes; NULL: destroyed
  *   replays             a launch                  relaxed   a number for each launch
- *   wrong               the first launch that sees an order different from the nodes'
+ *   wrong               the first launch whose packets arrive in another order than the nodes
  *   last, course        the launch that takes `learned` from 0 to 1
- *   learned             0 to 1, to write them; 2: release   -> `last` and `course` are valid;
+ *   learned             0 to 1 before writing both; 2: release -> `last` and `course` are valid;
  *                       0 again after a launch that differed from the learned course
  *   odd, course.count   a launch that differed; a count of 0 means that no packets are skipped */
 #include <string.h>
@@ -65,8 +66,9 @@ struct course {
 	/* position of the first node's packet; position of the last node without a following
 	 * activity */
 	uint32_t first, last;
-	uint32_t place; /* place of that last node */
-	uint32_t count; /* number of all packets; 0 in a learned course if unreliable */
+	uint32_t place; /* place of the last node without a following activity */
+	/* number of all packets; in a learned course, 0 if the number is unreliable */
+	uint32_t count;
 };
 
 struct hip_graph {
@@ -79,8 +81,8 @@ struct hip_graph {
 	struct gt_hip_nodes nodes;
 	/* copy of `nodes` for submit orders; NULL before the first use */
 	struct gt_hip_shared_nodes *shared;
-	/* lower ordinals are in the object's records; UINT32_MAX if not even the first record was
-	 * written */
+	/* number of nodes written in the object's records; UINT32_MAX if not even the first record
+	 * was written */
 	uint32_t written;
 	_Atomic uint32_t replays;
 	_Atomic uint32_t wrong; /* nonzero if the runtime submits in an unexpected order */
@@ -107,20 +109,23 @@ struct hip_launch {
 	uint32_t candidate[GT_GRAPH_PARTS];
 	uint32_t unobserved, parts;
 	uint32_t last_part, last_place;
-	bool blind; /* true if the order is unknown: no ordinals */
+	bool blind; /* true if the order is unknown, so that packets get no ordinals */
 	bool wrong, learning, unobservable;
 	/* true if the program has paused recording: only tools may be notified of the launch */
 	bool paused;
-	/* true if streams have threads (hip_order.h); true if the first packet opens the span */
+	/* true if HIP's streams have threads (hip_order.h); true if the first packet opens the
+	 * span */
 	bool ordered, late_span;
-	/* true if the launch's own packets include an unknown kernel; a copy or fill */
+	/* true if the packets of the launching thread include an unknown kernel; true if they
+	 * include a copy or fill */
 	bool strange, transfers;
-	uint32_t kernels;  /* number of kernels among the launch's own packets */
+	uint32_t kernels;  /* number of kernels that the launching thread submitted */
 	const void *queue; /* queue of the reserved packet; NULL if no packet must be settled */
 	uint64_t number;
 	struct touched touched[QUEUES_MAX];
 	uint32_t touched_count;
-	const void *destination, *source; /* ends of the last copy's memory */
+	/* end addresses of the last copy's destination and source */
+	const void *destination, *source;
 	uint64_t copied;
 };
 
@@ -163,8 +168,8 @@ static bool write_head(const struct hip_graph *g, struct gt_thread *t)
 			       (uintptr_t)atomic_load(&g->handle), 0, &text);
 }
 
-/* Write as many nodes as fit into an object: "k12 k13 c f", a letter for each node, followed by the
- * string id of a kernel's name. */
+/* Write as many nodes as fit into the text of an object: "k12 k13 c f", a letter for each node,
+ * followed by the string id of a kernel's name. */
 static bool write_nodes(struct hip_graph *g, struct gt_thread *t)
 {
 	struct gt_text text = {0};
@@ -194,8 +199,8 @@ static bool write_nodes(struct hip_graph *g, struct gt_thread *t)
 	return true;
 }
 
-/* Return nodes for a launch in a submit order, or NULL if the places of the launch's activities are
- * uncertain. */
+/* Return the graph's nodes for a launch in a submit order, or NULL if the places of the launch's
+ * activities are uncertain. */
 static struct gt_hip_shared_nodes *share_nodes(struct hip_graph *g)
 {
 	size_t bytes =
@@ -358,7 +363,7 @@ int gt_hip_wrap_hipGraphExecDestroy(const struct gt_call *call, void *exec)
 {
 	struct hip_graph *g = exec ? find_graph(exec) : NULL;
 
-	if (g) { /* before the real call: another thread may get the handle for a new graph */
+	if (g) { /* before the real call, because another thread may get the handle for a new graph */
 		notify_graph(g, false);
 		gt_core_lock();
 		atomic_store_explicit(&g->handle, NULL, memory_order_release);
@@ -422,8 +427,8 @@ static struct touched *get_touched(struct hip_launch *l, const void *queue)
 	return &l->touched[l->touched_count++];
 }
 
-/* Return true if the learning launch ended its activities in this queue with the node at @place.
- * Also return true while learning, and for a queue that was not learned. */
+/* Return true if the node at @place was the last activity of the learning launch in this queue, if
+ * this launch is learning, or if the queue was not learned. */
 static bool ends_queue(const struct hip_launch *l, const void *queue, uint32_t place)
 {
 	const struct hip_graph *g = l->graph;
@@ -442,8 +447,8 @@ static bool is_kernel_of(const struct gt_hip_node *n, const struct gt_kernel_inf
 	       (!n->grid[0] || !memcmp(grid, n->grid, sizeof n->grid));
 }
 
-/* Note a packet that the launching thread submits itself. Even if streams have threads, HIP 7 does
- * so for packets prepared at instantiation, mostly kernels. */
+/* Note a packet that the launching thread submits itself. Even if streams have threads, HIP 7
+ * submits packets prepared at instantiation, mostly kernels, in the launching thread. */
 static void note_submitted(struct hip_launch *l, uint32_t part)
 {
 	l->kernels += part == GT_GRAPH_KERNEL;
@@ -561,8 +566,8 @@ static uint32_t unobserved_parts(struct hip_launch *l, const void *queue)
 	return bits;
 }
 
-/* Skip all packets before the last node's, if the launch has gone like the learning launch and the
- * reserved packet directly follows the first node's packet. */
+/* Skip all packets before that of the last node, if the launch has so far proceeded like the
+ * learning launch and the reserved packet directly follows the first node's packet. */
 static bool skip_middle(struct hip_launch *l, const void *queue)
 {
 	const struct course *c = &l->graph->course;
@@ -580,8 +585,8 @@ static bool skip_middle(struct hip_launch *l, const void *queue)
 	return true;
 }
 
-/* Check whether a launch that skipped packets went as learned. If not, mark the launch's end with a
- * packet of gputap. */
+/* Check whether a launch that skipped packets followed the learned course. If not, mark the
+ * launch's end with a gputap packet. */
 static void check_course(struct hip_launch *l)
 {
 	struct hip_graph *g = l->graph;
@@ -638,8 +643,8 @@ static void assign_node(struct gt_graph_launch *shared, const void *queue, uint6
 	l->number = number;
 }
 
-/* Return true for the next chunk of a copy. Large copies from or to memory that is not pinned are
- * split into chunks. */
+/* Return true if this copy is the next chunk of the previous copy. Large copies from or to memory
+ * that is not pinned are split into chunks. */
 static bool same_copy(const struct hip_launch *l, const void *destination, const void *source)
 {
 	return l->copied && l->copied % (1 << 20) == 0 &&
@@ -730,7 +735,7 @@ static void enter_order(struct hip_launch *l, struct gt_thread *t, const struct 
 }
 
 /* End a launch in a submit order. If the launching thread has submitted some but not all of the
- * launch's kernels, the kernels that the stream's thread submits are unknown. */
+ * launch's kernels, it is unknown which kernels the stream's thread submits. */
 static void leave_order(struct hip_launch *l, struct gt_thread *t, int ret)
 {
 	uint32_t kernels = count_kind(l->graph, GT_HIP_NODE_KERNEL);
@@ -762,7 +767,7 @@ static int launch_graph(const struct gt_call *call, void *exec, void *stream, bo
 		write_object(g, t);
 	api_id = t->api_id;
 	api_start = t->api_start;
-	if (!api_id) { /* the call is not recorded: assign the launch an id nevertheless */
+	if (!api_id) { /* the call is not recorded, but the launch needs an id */
 		t->api_id = __atomic_fetch_add(&t->next_id, 1, __ATOMIC_RELAXED);
 		t->api_start = call->start ? call->start : gt_ticks();
 	}

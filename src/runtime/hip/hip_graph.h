@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Declarations shared by the files for HIP graphs.
  *
- *   hip_graph.c           executable graphs by handle; the launch; packets of nodes
- *   hip_graph_nodes.c     a graph's nodes and the order in which HIP submits them, queried from the
- *                         runtime at instantiation
- *   hip_graph_segments.c  that order in HIP 7.2.x */
+ *   hip_graph.c           tracks executable graphs and launches; maps packets to nodes
+ *   hip_graph_nodes.c     finds a graph's nodes and their order of submission, by queries to the
+ *   runtime at instantiation
+ *   hip_graph_segments.c  finds the order of submission in HIP 7.2.x */
 #ifndef GPUTAP_RUNTIME_HIP_GRAPH_H
 #define GPUTAP_RUNTIME_HIP_GRAPH_H
 
@@ -31,16 +31,17 @@ enum gt_hip_node_kind {
 /* One node, at its place in the order of submission. */
 struct gt_hip_node {
 	void *handle; /* hipGraphNode_t of the original graph */
-	/* number in the order of creation; a child graph's nodes come after the node that contains
-	 * it */
+	/* number in the order of creation; the nodes of a child graph follow the node that contains
+	 * the child graph */
 	uint32_t ordinal;
 	uint32_t name;    /* string id of a kernel's name; 0 if unknown */
 	uint32_t grid[3]; /* work-items of a kernel; 0 if unknown */
-	/* place of the first node of each kind, from this node on; `count` if none */
+	/* place of the first node of each kind, from this node on; `count` if no such node
+	 * follows */
 	uint32_t next[GT_GRAPH_PARTS];
 	uint8_t kind; /* enum gt_hip_node_kind */
 	bool first,
-		last; /* true if no node with an activity is before this node; after this node */
+		last; /* true if no node with an activity precedes this node; true if none follows */
 };
 
 struct gt_hip_nodes {
@@ -52,7 +53,7 @@ struct gt_hip_nodes {
 	bool apart;
 	size_t bytes;              /* size of the mapping */
 	struct gt_hip_node *order; /* [count + 1]: the last element is a sentinel */
-	uint32_t *place;           /* indexed by ordinal */
+	uint32_t *place;           /* place of each node, indexed by ordinal */
 };
 
 /* One graph's nodes in the order of their creation, without the nodes of its child graphs. */
@@ -60,7 +61,7 @@ struct gt_hip_shape {
 	uint32_t count;
 	/* [count + 1] into edge_to: successors in the order in which their edges were added */
 	const uint32_t *edge_first, *edge_to;
-	const uint32_t *left; /* number of predecessors */
+	const uint32_t *left; /* number of each node's predecessors */
 	const uint32_t *kind;
 };
 
@@ -71,7 +72,7 @@ struct gt_hip_shape {
  */
 bool gt_hip_segments_order(const struct gt_hip_shape *shape, bool child, uint32_t *order);
 
-/* Return zeroed memory, or NULL. Preserves errno. */
+/* Return zeroed memory, or NULL if out of memory. Preserves errno. */
 void *gt_hip_alloc(size_t bytes);
 void gt_hip_free(const void *p, size_t bytes);
 

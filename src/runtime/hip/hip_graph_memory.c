@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocates memory for graphs' nodes as mappings, since calls of HIP must neither take malloc()'s
- * locks nor change errno. Nodes that a launch in a submit order shares with its graph are
- * reference-counted: the launch's packets may be matched after the graph was destroyed. */
+/* Allocates memory for graphs' nodes with mmap(), because this code runs in HIP calls, which must
+ * neither take malloc()'s locks nor change errno. Nodes that a launch in a submit order shares with
+ * its graph are reference-counted, because the launch's packets may be matched after the graph was
+ * destroyed. */
 #include <errno.h>
 #include <sys/mman.h>
 

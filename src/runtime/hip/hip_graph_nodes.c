@@ -7,9 +7,9 @@
  * the graph. The order of creation is found as follows:
  *   until HIP 5.2   hipGraphGetNodes() returns it.
  *   later           hipGraphGetNodes() sorts. But all releases return edges in the order in which
- *                   their source nodes were created. So a copy of the graph is made, and each node
- *                   of the copy that ends a branch gets an edge to an added node. Every node is
- *                   then the source of an edge.
+ *   their source nodes were created. gputap therefore clones the graph, adds a node to the clone,
+ *   and adds an edge from each node that ends a branch to the added node. Every node is then the
+ *   source of an edge.
  *
  * Order of submission. HIP gives branches separate queues, but one thread submits all of them, in
  * an order that depends on the release. All releases start with the nodes without predecessors, in
@@ -28,8 +28,8 @@
  * Each launch checks with the kernels' names and grids that the packets arrive in that order
  * (hip_graph.c).
  *
- * The calls made here leave the runtime's last error as after a successful call. The preceding
- * instantiation was successful. */
+ * The runtime calls made here leave the runtime's last error as after a successful call. This is
+ * correct, because the instantiation was successful. */
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>
@@ -49,11 +49,11 @@ struct kernel_params {
 	uint32_t shared_bytes;
 };
 
-/* State for one graph, without its children. All arrays are in one mapping. */
+/* State for one graph, without its child graphs. All arrays are in one mapping. */
 struct graph_level {
 	void **nodes, **from, **to;
 	size_t count, edges, bytes;
-	uint32_t *index; /* hash table of nodes: index + 1 */
+	uint32_t *index; /* hash table that maps nodes to index + 1 */
 	uint32_t mask;
 	/* [count + 1] into edge_to: successors in the order in which their edges were added */
 	uint32_t *edge_first;
@@ -176,9 +176,9 @@ static void index_nodes(struct graph_level *l)
 	}
 }
 
-/* Get the order of creation from a copy with an added node and an edge from each of @ends to that
- * node. HIP sorts the copy's nodes like the graph's, with the added node last. @order: indices of
- * the nodes in the order of their creation. */
+/* Get the order of creation from @copy, a clone of the graph: add a node to the clone, with an edge
+ * from each of @ends. HIP sorts the clone's nodes like those of the graph, with the added node
+ * last. @order: indices of the nodes in the order of their creation. */
 static bool ask_copy(const struct graph_walk *w, void *copy, const struct graph_level *l,
 		     const void **ends, size_t end_count, uint32_t *order)
 {
@@ -255,7 +255,7 @@ static bool fill_level(struct graph_walk *w, void *graph, struct graph_level *l)
 		return false;
 	index_nodes(l);
 	if (!w->before_53) {
-		/* a graph with nodes that allocate memory must not be copied */
+		/* a graph with nodes that allocate memory must not be cloned */
 		for (uint32_t i = 0; i < n && !strange; i++)
 			strange = GT_HIP(w->table, hipGraphNodeGetType)(l->nodes[i],
 									(void *)&l->kind[i]) != 0 ||
@@ -292,8 +292,8 @@ static bool makes_activity(uint32_t kind)
 	       kind == GT_HIP_NODE_GRAPH;
 }
 
-/* Compute levels, and find the nodes with activities before and after them. Return false if the
- * graph has a cycle. */
+/* Compute the level of each node, and find out which nodes have activities before and after them.
+ * Return false if the graph has a cycle. */
 static bool sort_level(struct graph_level *l)
 {
 	uint32_t head = 0, tail = 0;
@@ -406,8 +406,8 @@ static bool room_for(struct graph_walk *w, uint32_t more)
 static bool walk_graph(struct graph_walk *w, void *graph, unsigned depth, bool first, bool last,
 		       uint32_t *counter);
 
-/* Assign ordinals to a graph's nodes. Nodes in child graphs are counted here, and walked when the
- * order reaches their graph. */
+/* Assign ordinals to a graph's nodes. Nodes of child graphs get their ordinals here, but are walked
+ * when the order reaches their graph. */
 static bool count_nodes(struct graph_walk *w, void *graph, unsigned depth, uint32_t *total)
 {
 	struct graph_level l = {0};
@@ -582,7 +582,8 @@ static int find_setting(struct dl_phdr_info *info, size_t size, void *data)
 	return gt_elf_contains(&o, name, sizeof name) ? 2 : 1;
 }
 
-/* Return true if the library contains the name of the setting for segments. Searches once. */
+/* Return true if the library contains the name of the setting for segments. Each library is
+ * searched only once. */
 static bool has_segments(const struct gt_table *table)
 {
 	static _Atomic uint8_t known[GT_INSTANCES];
@@ -603,7 +604,8 @@ static bool has_one_queue(void)
 	return queues && atoi(queues) == 1;
 }
 
-/* Compute the place of the next node of each kind for each place, and the places by ordinal. */
+/* Compute, for each place, the place of the next node of each kind; and, for each ordinal, the
+ * node's place. */
 static void link_nodes(struct gt_hip_nodes *o)
 {
 	uint32_t next[GT_GRAPH_PARTS] = {o->count, o->count, o->count};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of submission in HIP 7.2.x, which splits a graph into segments and enqueues them level
- * by level:
+/* Computes the order of submission in HIP 7.2.x, which splits a graph into segments and enqueues
+ * the segments level by level:
  *
  *   segment   a chain of nodes. Only its last node may have several successors, and only its first
  *             node may have several predecessors. A child graph is a separate segment. HIP finds
@@ -8,7 +8,7 @@
  *   level     of a segment: one more than the highest level of the segments that it waits for.
  *             Segments of one level are enqueued in the order in which they became ready
  *
- * A graph of many short segments is enqueued along its branches instead, as in earlier releases.
+ * HIP enqueues a graph of many short segments along its branches instead, as in earlier releases.
  * The user can choose one method for all graphs (DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING: 0 never, 2
  * always segments). */
 #include <stdlib.h>
@@ -16,13 +16,14 @@
 
 #include "runtime/hip/hip_graph.h"
 
-/* do not use segments if there are at least MANY with fewer than SHORT nodes each on average */
+/* HIP does not use segments if a graph has at least MANY segments with fewer than SHORT nodes each
+ * on average */
 enum { MANY = 16, SHORT = 8 };
 
 struct segments {
 	const struct gt_hip_shape *shape;
 	size_t bytes;
-	uint32_t *stack; /* nodes to visit; later the numbers of a segment's successors */
+	uint32_t *stack; /* nodes to visit; later, the numbers of a segment's successors */
 	uint32_t *nodes; /* nodes of all segments, in sequence */
 	uint32_t *first; /* [count + 1] into nodes */
 	uint32_t *of;    /* segment of each node */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the device that holds a call's allocation, and the size of arrays in bytes. HIP's devices
- * are HSA's agents: each device is matched once, by its PCI address. */
+/* Finds the device that holds a call's allocation, and the size of arrays in bytes. Each HIP device
+ * is matched once with its HSA agent, by PCI address. */
 #include <string.h>
 
 #include "core/emit.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Submit orders of HIP's streams, for AMD_DIRECT_DISPATCH=0 (see runtime/submit_order.h for the
- * steps and rules).
+/* Manages the submit orders of HIP's streams with AMD_DIRECT_DISPATCH=0 (see runtime/submit_order.h
+ * for the steps and rules).
  *
- *   order: | oldest call | .. | newest |      one per stream, found by the stream's handle, or by
+ *   order: | oldest call | .. | newest |      one per stream, looked up by the stream's handle, or
+ *   by
  *           ▲                  ▲              device or thread for default streams
  *           │ the stream's thread takes calls
  *           the program's threads add calls
@@ -15,8 +16,8 @@
  * no call, and all of its packets have been handled.
  *
  * Locks: one for each order; one for unused entries, taken inside an order's lock; gt_core_lock()
- * for the table of orders and their `users`, never together with an order's lock. This mode is not
- * performance-critical. */
+ * for the table of orders and their `users`, never together with an order's lock. Locks are
+ * acceptable, because this mode is not performance-critical. */
 #include "runtime/hip/hip_order_parts.h"
 
 #include <stdlib.h>
@@ -30,7 +31,7 @@ int gt_hip_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
 enum { BUCKETS = 64 };
 #define PER_THREAD ((uintptr_t)2) /* hipStreamPerThread */
 
-/* The open call of this thread; used only in this thread. */
+/* The open call of this thread. */
 static _Thread_local struct {
 	struct gt_submit_order *order;
 	struct gt_ordered_call *entry;
@@ -72,7 +73,7 @@ static struct gt_submit_order *make_order(uintptr_t handle, uintptr_t whose)
 	return l;
 }
 
-/* Return the order with one additional user, until free_if_unused(). */
+/* Return the order with one more user. The caller must call free_if_unused() later. */
 static struct gt_submit_order *borrow_order(uintptr_t handle, uintptr_t whose)
 {
 	struct gt_submit_order *l;
@@ -280,7 +281,7 @@ void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 			gt_submit_order_remove_open(l, call.entry);
 		if (call.blocking && !status)
 			settle_order(l, call.entry);
-		/* it is unknown whether the failed call submitted anything */
+		/* the call failed, and it is unknown whether it submitted anything */
 		if (call.entry && status && call.entry->kind != GT_SUBMIT_SYNC)
 			gt_submit_order_break(l, "a call failed");
 		if (call.entry)
@@ -316,7 +317,7 @@ static void *begin_thread(void *data)
 }
 
 /* Return the only running thread that HIP created in this call. (HIP's first thread belongs to no
- * stream: the thread makes a measurement and is joined at once.) */
+ * stream. It makes a measurement and is joined at once.) */
 static struct gt_stream_thread *only_born(void)
 {
 	struct gt_stream_thread *only = NULL;
@@ -330,7 +331,7 @@ static struct gt_stream_thread *only_born(void)
 	return only;
 }
 
-/* Return the default stream's order if this call is the first to use that stream, else a new
+/* If this call is the first to use the default stream, return that stream's order, otherwise a new
  * order. */
 static struct gt_submit_order *make_order_for_thread(void)
 {
@@ -397,7 +398,7 @@ void gt_hip_order_bind_stream(void *handle)
 	call.making = false;
 	if (!b || !b->order)
 		return;
-	/* a former stream with this handle, if its destruction was not recorded */
+	/* ends a former stream with this handle whose destruction was not recorded */
 	gt_hip_order_destroy_stream(handle);
 	gt_core_lock();
 	b->order->handle = (uintptr_t)handle;
@@ -422,7 +423,7 @@ void gt_hip_order_destroy_stream(void *handle)
 		free_if_unused(found, 1);
 }
 
-/* Note a call of the program that is in no order. */
+/* Note a call of the program that could not be added to an order. */
 static void miss_call(void)
 {
 	atomic_store_explicit(&gt_submit_order_given_up, 1, memory_order_relaxed);

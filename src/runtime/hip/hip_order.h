@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Submit orders (runtime/submit_order.h): interface through which HIP's other files report streams
- * and graphs. Call all functions except gt_hip_order_configure() only if
+/* Declares the functions through which HIP's other files report streams and graphs to submit orders
+ * (runtime/submit_order.h). Call all functions except gt_hip_order_configure() only if
  * gt_tap_options.submit_orders is set. */
 #ifndef GPUTAP_RUNTIME_HIP_ORDER_H
 #define GPUTAP_RUNTIME_HIP_ORDER_H
@@ -15,8 +15,8 @@ void gt_hip_order_configure(void);
 /* Note the start of a call that creates a stream. HIP creates one thread in the call, which works
  * for the stream. */
 void gt_hip_order_begin_stream(void);
-/* Bind the thread's order to the stream that the call has created, so that the order is found by
- * the stream's handle. */
+/* Bind the thread's order to the stream that the call has created, so that the order can be looked
+ * up by the stream's handle. */
 void gt_hip_order_bind_stream(void *handle);
 /* Call before the real call that destroys the stream. */
 void gt_hip_order_destroy_stream(void *handle);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of a submit order, oldest first (hip_order.c contains the picture): allocation,
- * insertion and removal. Both sides build on this file: the program's side, which adds calls
- * (hip_order.c), and the stream's thread, which finds the call of a packet (hip_order_match.c).
+/* Allocates, inserts and removes the calls of a submit order, which are listed oldest first (see
+ * the picture in hip_order.c). Two files use these functions: hip_order.c, in which the program's
+ * threads add calls, and hip_order_match.c, in which the stream's thread finds the call of a
+ * packet.
  *
  * Unused entries form one list for all orders, under a separate lock, which is taken inside an
- * order's lock. An entry is freed when it is out of its order and its call has returned. */
+ * order's lock. An entry is freed once it has been removed from its order and its call has
+ * returned. */
 #include "runtime/hip/hip_order_parts.h"
 
 #include <string.h>
@@ -116,7 +118,7 @@ bool gt_submit_order_append(struct gt_submit_order *l, struct gt_ordered_call *e
 		gt_submit_order_break(l, "too many threads use one stream at once");
 		return false;
 	}
-	/* the stream's activities go elsewhere, or the program never waits for them */
+	/* another thread submits the stream's activities, or the program never waits for them */
 	if (l->waiting == GT_ORDER_WAITING_MAX) {
 		gt_submit_order_break(l, "too many calls of a stream wait for their activities");
 		return false;

@@ -4,17 +4,17 @@
  *   kernel          the oldest call that may launch a kernel, if the names match; among concurrent
  *                   calls of several threads, the only call that fits
  *   copy, fill      the call before the next kernel whose memory the packet accesses
- *   graph           a call with a list of nodes: the next node of that kind
+ *   graph           a launch with a list of nodes: the packet belongs to the next node of its kind
  *
  * The span of a graph's launch (`--mode lite`):
  *   1. The first packet that certainly belongs to the launch opens the span.
  *   2. The first node's packet and the last node's packet become parts of the span.
- *   3. The span is closed when no more packets of the launch can arrive: with the last kernel, or,
- *      since a copy or fill may consist of several packets, when the order advances to the next
+ *   3. The span is closed when no more packets of the launch can arrive: at the last kernel or,
+ *      because a copy or fill may consist of several packets, when the order advances to the next
  *      call.
  * The span is written if all packets arrived in the order of the nodes. If the order breaks in
  * between, or a node with an activity has left no trace, the span is counted as lost. A launch
- * without any certain packet has no span: each of its kernels has a record. */
+ * without any certain packet has no span; instead, each of its kernels has a record. */
 #include "core/recording.h"
 #include "runtime/hip/hip_order_parts.h"
 
@@ -75,7 +75,7 @@ static int fits_call(const struct gt_submitted_activity *w, const struct gt_orde
 	*offset = to != UINT64_MAX ? to : from;
 	if (!fit)
 		return e->plain && (e->destination || e->source) ? CANNOT_FIT : 0;
-	/* with one end, the activity could be a copy through another buffer */
+	/* if only one end fits, the activity could be a copy through another buffer */
 	return e->kind == GT_SUBMIT_COPY && e->direction == GT_HIP_DEVICE_TO_DEVICE && fit < 2
 		       ? 0
 		       : fit;
@@ -99,8 +99,8 @@ static bool is_order_known(const struct gt_ordered_call *e)
 	return e->nodes && !e->overlapped && !atomic_load_explicit(&e->mixed, memory_order_relaxed);
 }
 
-/* Add the packet to the launch's single record, if the packet is the launch's first or the last
- * node's. */
+/* Add the packet to the launch's single record if it is the launch's first packet or the packet of
+ * the last node. */
 static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_activity *w,
 			uint32_t place, struct gt_submitter *o)
 {
@@ -108,7 +108,7 @@ static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_act
 	bool first = !e->begun;
 
 	if (e->apart || atomic_load_explicit(&e->issued, memory_order_acquire))
-		return; /* some packets do not pass through this file */
+		return; /* not all packets pass through this file */
 	if (first && e->doubtful)
 		return; /* the launch's first packet may have arrived already */
 	if (first) {
@@ -151,7 +151,8 @@ static void link_to_node(struct gt_ordered_call *e, const struct gt_submitted_ac
 		add_to_span(e, w, place, o);
 }
 
-/* Return the place of the graph's next node of that kind, or nodes.count if none. */
+/* Return the place of the graph's next node of that kind, or nodes.count if no such node
+ * follows. */
 static uint32_t get_next_node(const struct gt_ordered_call *e,
 			      const struct gt_submitted_activity *w)
 {
@@ -216,7 +217,7 @@ static void match_kernel(struct gt_submit_order *l, const struct gt_submitted_ac
 	for (struct gt_ordered_call *e = l->first; e; e = e->next) {
 		if (e->state == GT_CALL_MATCHED || e->kind == GT_SUBMIT_COPY ||
 		    e->kind == GT_SUBMIT_FILL || e->kind == GT_SUBMIT_SYNC)
-			continue; /* these calls may have needed no packet */
+			continue; /* possibly, these calls needed no packet */
 		if (e->kind == GT_SUBMIT_GRAPH) {
 			uint32_t place = is_order_known(e) ? get_next_node(e, w) : 0;
 
@@ -246,12 +247,14 @@ static void match_kernel(struct gt_submit_order *l, const struct gt_submitted_ac
 	gt_submit_order_break(l, UNEXPECTED);
 }
 
-/* The call that a copy or fill may be part of. The search starts at the oldest call. */
+/* Result of the search, from the oldest call on, for the call that a copy or fill may be part
+ * of. */
 struct claim {
 	struct gt_ordered_call *first; /* the oldest call that fits */
 	int fit;
 	uint64_t offset;
-	/* true if both ends lie in the program's memory and neither in a buffer of the runtime */
+	/* true if both ends lie in the program's memory and neither lies in a buffer of the
+	 * runtime */
 	bool direct;
 	bool doubtful;                 /* true if another call fits as well */
 	bool over;                     /* true if no later call can fit */
@@ -274,9 +277,10 @@ static bool is_direct(const struct gt_submit_order *l, const struct gt_submitted
 	return false;
 }
 
-/* Check whether the copy or fill may be a part of call @e. The parts of one copy come in the order
- * of their addresses, so a part on memory that the call has already copied belongs to a later call.
- * Fills have no such rule: offset_in() may misread a fill's offset in the memory. */
+/* Check whether the copy or fill may be a part of call @e. The parts of one copy arrive in the
+ * order of their addresses, so a part of memory that the call has already copied belongs to a later
+ * call. This rule is not applied to fills, because offset_in() may misread a fill's offset in the
+ * memory. */
 static void claim_call(struct claim *c, struct gt_ordered_call *e,
 		       const struct gt_submitted_activity *w)
 {
@@ -318,7 +322,7 @@ static void doubt_calls(struct gt_submit_order *l, const struct gt_submitted_act
 }
 
 /* Check whether graph launch @e has a node of that kind before its next kernel. If @e has a further
- * kernel, no call after @e can be the submitter. Return false if the search is over. */
+ * kernel, no call after @e can have submitted the activity. Return false if the search is over. */
 static bool claim_graph_node(struct gt_submit_order *l, struct claim *c, struct gt_ordered_call *e,
 			     const struct gt_submitted_activity *w, struct gt_submitter *o)
 {
@@ -347,8 +351,8 @@ static bool claim_graph_node(struct gt_submit_order *l, struct claim *c, struct 
 	return false;
 }
 
-/* Match a copy or fill to the call that can have submitted it, among the calls before the next
- * kernel, if only one call fits. */
+/* Match a copy or fill to a call among the calls before the next kernel, if only one of them can
+ * have submitted it. */
 static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_activity *w,
 			   struct gt_submitter *o)
 {
@@ -392,9 +396,8 @@ static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_
 	}
 }
 
-/* Wait until earlier packets are handled, before a copy without a packet is matched. Earlier
- * packets may still be unhandled if they follow a packet that another thread has reserved and not
- * yet written. */
+/* Before a copy without a packet is matched, wait until earlier packets are handled. They may be
+ * unhandled if they follow a packet that another thread has reserved but not yet written. */
 static void wait_for_packets(const struct gt_submit_order *l)
 {
 	for (int i = 0;
@@ -403,8 +406,8 @@ static void wait_for_packets(const struct gt_submit_order *l)
 		sched_yield();
 }
 
-/* Return true if all packets before this packet passed through this file. A missing packet would
- * have left its call in the order. */
+/* Return true if all packets before this packet passed through this file. If a packet had not
+ * passed through this file, its call would still be in the order. */
 static bool is_in_sequence(struct gt_submit_order *l, uint32_t sequence)
 {
 	uint32_t handled = atomic_load_explicit(&l->handled, memory_order_relaxed);

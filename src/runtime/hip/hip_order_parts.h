@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of a submit order, for hip_order.c, which contains the picture, hip_order_match.c, and
- * hip_order_calls.c, whose functions are declared below. A thread that reads or writes a member
- * holds the order's lock, unless the member's comment gives another rule. */
+/* Parts of a submit order, shared by hip_order.c (which contains the picture), hip_order_match.c,
+ * and hip_order_calls.c (whose functions are declared below). A thread that reads or writes a
+ * member holds the order's lock, unless the member's comment gives another rule. */
 #ifndef GPUTAP_RUNTIME_HIP_ORDER_PARTS_H
 #define GPUTAP_RUNTIME_HIP_ORDER_PARTS_H
 
@@ -16,7 +16,7 @@ enum { GT_HIP_DEVICE_TO_HOST = 2, GT_HIP_DEVICE_TO_DEVICE = 3 };
 
 enum gt_ordered_call_state {
 	GT_CALL_PENDING,
-	GT_CALL_MATCHED /* the call's kernel has arrived, or never will */
+	GT_CALL_MATCHED /* the call's kernel has arrived or can no longer arrive */
 };
 
 /* A call that waits for its activities. */
@@ -29,11 +29,13 @@ struct gt_ordered_call {
 	/* true if another thread's call was open at the same time: the order of the two is
 	 * unknown */
 	bool overlapped;
-	bool doubtful; /* true if an activity may have been this call's or another call's */
-	bool popped;   /* true if out of the order: free the entry when the call returns */
-	bool begun;    /* GRAPH: true once some of the launch's activities have arrived */
-	bool paused;   /* true if made in a pause: the call's activities are not recorded */
-	const struct gt_thread *thread; /* calling thread; calls of one thread have an order */
+	bool doubtful; /* true if an activity may belong either to this call or to another call */
+	/* true if the entry was removed from the order and must be freed when the call returns */
+	bool popped;
+	bool begun;  /* GRAPH: true once some of the launch's activities have arrived */
+	bool paused; /* true if made in a pause: the call's activities are not recorded */
+	/* calling thread; the order of one thread's calls is known */
+	const struct gt_thread *thread;
 	uint32_t name, direction;
 	uint64_t id, start, bytes, source, destination;
 	uint64_t moved; /* COPY, FILL: number of bytes copied or filled so far */
@@ -43,8 +45,8 @@ struct gt_ordered_call {
 	/* place after the last node that the launching thread has submitted itself; set in that
 	 * thread (release) */
 	_Atomic uint32_t issued;
-	/* true if those nodes include copies or fills, so the copies and fills that the stream's
-	 * thread submits are unknown; also set in the launching thread */
+	/* true if those nodes include copies or fills, so that it is unknown which copies and fills
+	 * the stream's thread submits; also set in the launching thread */
 	_Atomic bool mixed;
 	bool apart;      /* as in struct gt_hip_nodes */
 	bool no_kernels; /* true if the launching thread has submitted all kernels */
@@ -73,8 +75,8 @@ struct gt_submit_order {
 	bool bound; /* true once the order has its thread */
 	/* true if the stream is being destroyed; packets submitted to it may still arrive */
 	bool gone;
-	bool broken; /* true if unreliable until the program has waited */
-	bool lost;   /* true if permanently unreliable */
+	bool broken; /* true if the order is unreliable until the program has waited */
+	bool lost;   /* true if the order is permanently unreliable */
 	struct gt_ordered_call *first, **last;
 	uint32_t waiting; /* number of entries in the order */
 	struct gt_ordered_call *open[GT_ORDER_OPEN_MAX];
@@ -85,8 +87,8 @@ struct gt_submit_order {
 	_Atomic uint32_t handled;
 };
 
-/* Nonzero if calls were made that are in no order, or if activities go to unknown streams. From
- * then on, nothing is linked. */
+/* Nonzero once a call could not be added to an order, or once activities go to unknown streams.
+ * From then on, no activity is linked. */
 extern _Atomic uint32_t gt_submit_order_given_up __attribute__((visibility("hidden")));
 
 static inline void gt_submit_order_lock(_Atomic uint32_t *lock)
@@ -112,7 +114,7 @@ bool gt_submit_order_append(struct gt_submit_order *l, struct gt_ordered_call *e
 void gt_submit_order_remove_open(struct gt_submit_order *l, const struct gt_ordered_call *e);
 /* Mark a call as returned, and free its entry if it is out of the order. */
 void gt_ordered_call_close(struct gt_ordered_call *e);
-/* Write an event, at most once in a process. */
+/* Write an event, at most once per process. */
 void gt_submit_order_report_unlinked(struct gt_thread *t, const char *text);
 /* Return the place of the next kernel that the stream's thread may submit. Kernels that the
  * launching thread submits itself do not pass through the match, but are noted before any later
@@ -120,8 +122,8 @@ void gt_submit_order_report_unlinked(struct gt_thread *t, const char *text);
 uint32_t gt_ordered_call_next_kernel(const struct gt_ordered_call *e);
 /* Return true if no node with an activity remains. */
 bool gt_ordered_call_is_whole(const struct gt_ordered_call *e);
-/* Drop the oldest entries until @e is the oldest, or all entries if @e is NULL. All activities of
- * the dropped entries have arrived. */
+/* Drop the oldest entries until @e is the oldest, or all entries if @e is NULL. Call when all
+ * activities of these entries have arrived. */
 void gt_submit_order_drop_before(struct gt_submit_order *l, const struct gt_ordered_call *e);
 /* Mark the order as unreliable: no activity is linked until the program has waited. */
 void gt_submit_order_break(struct gt_submit_order *l, const char *why);

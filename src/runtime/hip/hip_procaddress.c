@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Replaces functions that hipGetProcAddress() and, since ROCm 7, hipGetDriverEntryPoint() return by
  * address. If the runtime's exports are interposed, the address may be that of a real function. The
- * program then gets the function's tap of the same instance instead. If the runtime's table is ours
- * (ROCm 6 and later), a returned function already goes through the table, and no address is that of
- * a real function. */
+ * program then gets the function's tap of the same instance instead. If gputap has replaced the
+ * functions in the runtime's table (ROCm 6 and later), a returned function already goes through the
+ * table, and no address is that of a real function. */
 #include "core/table.h"
 #include "generated/hip_wraps.h"
 #include "runtime/hip/hip_attach.h"
@@ -21,8 +21,8 @@ static void *tap_for(const struct gt_table *table, const char *name, void *real)
 
 			return front ? front : table->operations[i].taps[table->instance];
 		}
-	/* a function that is not exported: look up its name in any instance that lacks a function
-	 * of that name */
+	/* the function is not exported: look up its name in any instance that lacks a function of
+	 * that name */
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_hip_tables[i];
 	return gt_table_extension(tables, GT_INSTANCES, name, real, &unknown);

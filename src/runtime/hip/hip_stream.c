@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams as objects, with their device, from creation to destruction, since a handle may be
- * reused.
+/* Records streams as objects, with their device, from creation to destruction, because a handle may
+ * be reused.
  *
  * All default streams have handle 0. One default stream is written for each device, when the device
  * gets its first queue. HIP identifies a device with a number that depends on the program's
- * environment, and HSA with a handle. The PCI address maps one to the other.
+ * environment, and HSA with a handle. The device's PCI address relates the number to the handle.
  *
  * Locking: gt_core_lock() for the table of handles. */
 #include <string.h>
@@ -111,7 +111,8 @@ static void add_stream(const struct gt_call *call, void *handle, unsigned flags,
 	gt_core_lock();
 	s = get_stream_entry(handle);
 	if (s) {
-		former = s->handle ? s->replay : NULL; /* destroyed in hipDeviceReset() */
+		/* the stream was destroyed in hipDeviceReset() */
+		former = s->handle ? s->replay : NULL;
 		former_object = s->handle ? s->object : NULL;
 		s->handle = handle;
 		s->replay = replay;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and layouts of NVTX 2 and 3: the interface between a program's copy of NVTX and an
- * injected library. Structs start with their size, and may be longer or shorter. Only for x86-64
- * and other 64-bit machines. */
+/* Defines the numbers and layouts of NVTX 2 and 3, the interface between a program's copy of NVTX
+ * and an injected library. Structs start with their size, and may be longer or shorter than those
+ * declared here. Only for x86-64 and other 64-bit machines. */
 #ifndef GPUTAP_NVTX_ABI_H
 #define GPUTAP_NVTX_ABI_H
 
@@ -147,7 +147,7 @@ struct nvtx_callbacks {
 	int (*get_module_table)(int module, nvtx_function ***table, unsigned *size);
 };
 
-/* Extensions: a module has slots for the addresses of functions. */
+/* In an extension, a module has slots for the addresses of functions. */
 enum { NVTX_EXTENSION_PAYLOAD = 2 };
 enum {
 	NVTX_SLOT_SCHEMA = 0,

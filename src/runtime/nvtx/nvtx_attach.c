@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Attaches to NVTX. NVTX 3 is a header: each program and library contains a copy of it, as pointers
- * to functions that do nothing. NVTX 2 is a library (libnvToolsExt.so.1) that works the same way.
+/* Attaches to NVTX. NVTX 3 is a header. Each program or library that includes it contains a copy of
+ * NVTX, whose pointers refer to functions that do nothing. NVTX 2 is a library (libnvToolsExt.so.1)
+ * that works the same way.
  *
  *   1. At its first call a copy opens the library that NVTX_INJECTION64_PATH names. `gputap run`
  *      sets the variable to libgputap.so. If the user has set it to another library, the program's
@@ -9,10 +10,10 @@
  *   3. At its first call of an extension (payloads) the copy calls
  *      InitializeInjectionNvtxExtension(), which puts gputap functions into the extension's slots.
  *
- * If nothing is recorded, both functions report this to the copy, and the copy's functions do
- * nothing from then on.
- * NEEDSWORK: names of OpenCL's objects; the extensions for counters and memory; deferred events and
- * scopes in payloads. */
+ * If nothing is recorded, both functions return failure to the copy, whose functions do nothing
+ * from then on.
+ * NEEDSWORK: not supported yet: names of OpenCL objects; the extensions for counters and memory;
+ * deferred events and scopes in payloads. */
 #include "core/external.h"
 #include "core/recording.h"
 #include "runtime/module.h"
@@ -24,7 +25,7 @@
 EXPORT int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t number));
 EXPORT int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
 
-/* Return true if a session exists that wants ranges. */
+/* Return true if a session exists and requests ranges. */
 static bool is_run(void)
 {
 	void (*prepare)(void) = atomic_load(&gt_push_hooks.prepare);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See nvtx_domain.h. Domains and categories are lists that only grow, at their heads. A program has
- * a few domains, and a domain a few categories. A domain that the program destroys is kept, as its
- * handle may be in use.
+ * a few domains, and a domain a few categories. A domain that the program destroys is kept, because
+ * its handle may still be in use.
  * Locking: none. List heads are exchanged (release) and read (acquire). Two threads that add the
  * same name at the same time may each get a separate domain. This is harmless, because only the
  * name is recorded. */
@@ -39,16 +39,16 @@ static struct gt_nvtx_domain *find_or_add_domain(const char *name)
 	return d;
 }
 
-/* Return true for the domain of XLA and other users of TSL. TSL creates its domain once. If the
- * creation succeeds, TSL makes a range with a payload for each operation that it runs, about 80 in
- * a step of half a millisecond. */
+/* Return true if the name is that of the domain of TSL, which XLA and other programs use. TSL
+ * creates its domain once. If the creation succeeds, TSL makes a range with a payload for each
+ * operation that it runs, about 80 in a step of half a millisecond. */
 static bool is_costly(const char *name)
 {
 	return !strcmp(name, "TSL");
 }
 
-/* Return true if the session wants ranges that slow the program down, because it names NVTX or
- * because its recording window starts and ends with a range. */
+/* Return true if the session records ranges even if they slow the program down, because the session
+ * names NVTX or its recording window starts and ends with a range. */
 static bool wants_costly(void)
 {
 	return gt_recording.session->named >> GT_DOMAIN_NVTX & 1 || gt_range_window_is_asked();

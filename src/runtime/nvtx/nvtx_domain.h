@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NVTX's domains: maps a domain handle to a domain, with the domain's names of categories and
- * layouts of payloads. The handle NULL is the default domain. */
+/* Maps handles of NVTX domains to domains. A domain contains the names of its categories and the
+ * layouts of its payloads. The handle NULL is the default domain. */
 #ifndef GPUTAP_NVTX_DOMAIN_H
 #define GPUTAP_NVTX_DOMAIN_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* NVTX's functions in all their forms (A, W, Ex, Domain) for a program's tables, and the functions
- * of its payload extension: see nvtx_functions.h. Each function converts its arguments to the
- * common form (nvtx_ranges.h, nvtx_names.h).
+/* Implements NVTX's functions in all their forms (A, W, Ex, Domain) for a program's tables, and the
+ * functions of the payload extension (nvtx_functions.h). Each function converts its arguments to
+ * the common form (nvtx_ranges.h, nvtx_names.h).
  *
  * Attributes contain their size. Members beyond that size are not read. */
 #include "runtime/nvtx/nvtx_functions.h"
@@ -16,7 +16,7 @@
 
 enum { PAYLOAD_BYTES = 4096 };
 
-/* Memory for converted texts that are not in the program's memory. */
+/* Memory for texts that had to be converted. */
 struct room {
 	char message[GT_NVTX_TEXT_BYTES], payload[PAYLOAD_BYTES];
 };

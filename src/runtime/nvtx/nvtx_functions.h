@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's functions, in the order of NVTX's tables. An entry of NULL leaves the program's function
- * in place. */
+/* gputap's functions, in the order of NVTX's tables. If an entry is NULL, the program's function
+ * stays in place. */
 #ifndef GPUTAP_NVTX_FUNCTIONS_H
 #define GPUTAP_NVTX_FUNCTIONS_H
 

@@ -59,7 +59,7 @@ uint64_t gt_nvtx_name_resource(const struct nvtx_resource_attributes *a, const c
 
 	switch (a->type) {
 	case NVTX_RESOURCE_THREAD_NATIVE: gt_nvtx_name_thread((uint32_t)a->identifier, name); break;
-	/* only the thread library could map other threads' handles */
+	/* only the thread library could map handles of other threads */
 	case NVTX_RESOURCE_THREAD_POSIX:
 		if (a->identifier == (uint64_t)pthread_self())
 			gt_nvtx_name_thread((uint32_t)gettid(), name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that a program gives to its threads and CUDA's objects through NVTX. */
+/* Records the names that a program gives to its threads and to CUDA objects through NVTX. */
 #ifndef GPUTAP_NVTX_NAMES_H
 #define GPUTAP_NVTX_NAMES_H
 
@@ -13,7 +13,7 @@ void gt_nvtx_name_context(uint64_t handle, const char *name);
 void gt_nvtx_name_stream(uint64_t handle, const char *name);
 void gt_nvtx_name_event(uint64_t handle, const char *name);
 /* Handle nvtxDomainResourceCreate(). Objects of the kinds above are named. All other objects have a
- * meaning only for the program. Return a nonzero handle. */
+ * meaning only to the program. Return a nonzero handle. */
 uint64_t gt_nvtx_name_resource(const struct nvtx_resource_attributes *a, const char *name);
 
 #endif

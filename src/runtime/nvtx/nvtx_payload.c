@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See nvtx_payload.h. Layouts are copied when they are registered, and kept.
+/* See nvtx_payload.h. Layouts are copied when they are registered, and never freed.
  *
  *   schema 16777216: {0, INT32, "rank"}, {0, DOUBLE, "loss"}; payload: 16 bytes
  *   -> {"rank":3,"loss":0.25}
@@ -8,10 +8,10 @@
  * strings, enums, nested schemas, arrays of a fixed length. Other entries, payloads of unknown
  * schemas, and payloads of schemas with a variable length become hexadecimal text of their first
  * bytes.
- * NEEDSWORK: unions, arrays whose length is in another entry, half and quadruple precision, texts
- * in UTF-16 and UTF-32.
+ * NEEDSWORK: not decoded yet: unions, arrays whose length is in another entry, half and quadruple
+ * precision, texts in UTF-16 and UTF-32.
  * Locking: none; a domain's schemas are a list that only grows. A program's payload is read during
- * the call that passes the payload. Never read: bytes beyond the payload. */
+ * the call that passes the payload. Bytes beyond the payload are never read. */
 #include "runtime/nvtx/nvtx_payload.h"
 
 #include <stdbool.h>
@@ -29,16 +29,16 @@ struct gt_nvtx_schema {
 	bool is_whole; /* true if the bytes of the entries alone determine the text */
 	size_t bytes;  /* size declared by the program; 0 if not declared */
 	size_t packed; /* maximum alignment of the entries; 0 for natural alignment */
-	/* size and alignment as an entry of another schema; known at registration, so that a schema
-	 * cannot contain itself */
+	/* size and alignment of the schema as an entry of another schema; computed at registration,
+	 * so that a schema cannot contain itself */
 	size_t size, align;
 	size_t count;
-	/* values of an enum; NULL for a schema with the entries below */
+	/* values of an enum; NULL for a schema, which has the entries below */
 	struct nvtx_enum_value *values;
 	struct nvtx_entry entries[];
 };
 
-/* An element of a payload: the available bytes and their number. */
+/* An element of a payload: its bytes, and the number of bytes available. */
 struct element {
 	const uint8_t *data;
 	size_t bytes;
@@ -123,7 +123,8 @@ static bool is_text(uint64_t type)
 	return type == NVTX_TYPE_TEXT || type == NVTX_TYPE_TEXT_UTF8;
 }
 
-/* Return true for a text outside the payload, whose address is in the payload. */
+/* Return true if the type is that of a text outside the payload, whose address is in the
+ * payload. */
 static bool is_text_elsewhere(const struct nvtx_entry *e)
 {
 	return is_text(e->type) &&
@@ -148,7 +149,7 @@ static size_t element_bytes(struct gt_nvtx_domain *domain, const struct nvtx_ent
 	return inside && inside->is_static ? inside->size : 0;
 }
 
-/* Return the number of elements, or 0 if unknown. */
+/* Return the number of the entry's elements, or 0 if unknown. */
 static size_t element_count(const struct nvtx_entry *e)
 {
 	if (is_text(e->type) && !is_text_elsewhere(e))
@@ -396,8 +397,8 @@ static void put_key(struct gt_nvtx_out *o, const struct nvtx_entry *e, size_t i)
 	PUT(o, "\"");
 }
 
-/* Write a schema as a JSON object. The first unknown entry and all data after it are written as
- * bytes. */
+/* Write a payload of a schema as a JSON object. The first unknown entry and all data after it are
+ * written as bytes. */
 static void put_schema(struct gt_nvtx_out *o, struct gt_nvtx_domain *domain,
 		       const struct gt_nvtx_schema *s, struct element x, unsigned depth)
 {

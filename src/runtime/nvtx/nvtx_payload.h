@@ -22,7 +22,8 @@ struct gt_range_text *gt_nvtx_payload_kept(struct gt_nvtx_domain *domain,
  * program's memory, or kept. */
 const char *gt_nvtx_payload_message(struct gt_nvtx_domain *domain,
 				    const struct nvtx_payload *payloads, size_t count);
-/* Return the id by which payloads refer to the schema or enum, or 0 if it cannot be kept. */
+/* Return the id by which payloads refer to the schema or enum, or 0 if the schema or enum cannot be
+ * kept. */
 uint64_t gt_nvtx_schema_add(struct gt_nvtx_domain *domain, const struct nvtx_schema_attributes *a);
 uint64_t gt_nvtx_enum_add(struct gt_nvtx_domain *domain, const struct nvtx_enum_attributes *a);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges and marks of NVTX as records.
+/* Records NVTX ranges and marks.
  *
- * A thread's open ranges are a stack in separate memory, which its first push maps:
+ * The open ranges of a thread are on a stack in separate memory, which the thread's first push
+ * maps:
  *
  *   | depth, texts_used | open[RANGES]: domain, message, .. | texts: messages, payloads |
  *
@@ -12,9 +13,10 @@
  *
  * As with torch's ranges (runtime/torch/torch_ranges.c), a range takes a number from its thread
  * when it begins. At its end, the range is written as one record with the number of the last call
- * that the thread has begun by then. A range within a pause of the program is not recorded; a range
- * that begins or ends outside of the pause is recorded. Starts, ends and marks become records
- * immediately. A start in a pause is not recorded; an end in a pause is recorded.
+ * that the thread has begun by then. A range that begins and ends within a pause of the program is
+ * not recorded; a range that begins or ends outside of the pause is recorded. Starts, ends and
+ * marks become records immediately. A start in a pause is not recorded; an end in a pause is
+ * recorded.
  * Locking: none, except for the first range of the process. */
 #include "runtime/nvtx/nvtx_ranges.h"
 
@@ -49,21 +51,23 @@ enum {
 };
 
 struct open_range {
-	struct gt_nvtx_said said; /* its texts are in `texts`, or interned */
-	uint64_t start, id;       /* id is 0 if not recorded */
-	uint32_t epoch;           /* epoch of the process in which the range began */
-	uint32_t pauses;          /* gt_pauses of the pause in which the range began, or 0 */
-	uint32_t texts_before;    /* value of texts_used before the range */
-	uint32_t level;           /* number of enclosing ranges in the range's domain */
-	bool ended;               /* true if ended before the ranges above */
-	bool pushed;              /* true if vendors' plug-ins were notified */
-	/* true for the last range of the recording window: core/range_window.h */
+	/* the domain, message and payload of the range; their texts are in `texts` or interned */
+	struct gt_nvtx_said said;
+	uint64_t start, id;    /* id is 0 if not recorded */
+	uint32_t epoch;        /* epoch of the process in which the range began */
+	uint32_t pauses;       /* gt_pauses of the pause in which the range began, or 0 */
+	uint32_t texts_before; /* value of texts_used before the range */
+	uint32_t level;        /* number of enclosing ranges in the range's domain */
+	bool ended;            /* true if ended before the ranges above */
+	bool pushed;           /* true if vendors' plug-ins were notified */
+	/* true for the last range of the recording window (core/range_window.h) */
 	bool is_last;
 };
 
 struct open_ranges {
-	uint32_t depth;  /* number of entries in `open` */
-	uint32_t beyond; /* number of ranges pushed while `open` was full; not kept */
+	uint32_t depth; /* number of entries in `open` */
+	/* number of ranges that were pushed while `open` was full, and are not kept */
+	uint32_t beyond;
 	uint32_t texts_used;
 	struct open_range open[RANGES];
 	char texts[TEXTS_BYTES];
@@ -73,7 +77,8 @@ static_assert((int)GT_NVTX_INDEX_COUNT == (int)OPERATIONS, "one tap each");
 
 static _Thread_local struct open_ranges *mine __attribute__((tls_model("initial-exec")));
 
-/* Placeholder for entries of the table: taps need a function, and never call it. */
+/* Placeholder for entries of the table. Each tap needs a function, but this function is never
+ * called. */
 static uint64_t nothing(void)
 {
 	return 0;
@@ -140,14 +145,15 @@ static size_t padded(size_t bytes)
 struct call {
 	uint32_t operation;
 	uint64_t start, end, id, returned;
-	uint64_t first; /* argument of operations that do not describe a range */
+	uint64_t first; /* for operations without a range description, the argument */
 };
 
-/* Texts of a record as payloads: argument, address, length. */
+/* Texts of a record, written as payloads of argument, address and length. */
 struct texts {
 	unsigned count;
 	struct gt_blob list[ARGUMENTS];
-	uint32_t numbers[ARGUMENTS]; /* string numbers of texts that are recorded once */
+	/* string numbers of interned texts, which are recorded only once */
+	uint32_t numbers[ARGUMENTS];
 };
 
 static void add_text(struct texts *x, uint32_t arg, const char *text, size_t bytes)
@@ -409,7 +415,7 @@ static void write_whole(struct gt_thread *t, const struct open_range *o, uint64_
 				  .start = o->start,
 				  .end = end,
 				  .id = o->id,
-				  .returned = t->next_id - 1}, /* last call that began */
+				  .returned = t->next_id - 1}, /* the last call that has begun */
 		   &o->said);
 }
 
@@ -434,7 +440,7 @@ static void end_range(struct open_range *o, bool on_top)
 
 	if (gt_unlikely(o->pushed))
 		gt_pop_notify(GT_PUSHED_RANGE);
-	/* a range that began in a fork's parent is recorded in the parent */
+	/* the range began in the parent of a fork, which records it */
 	if (gt_likely(t && t->epoch == o->epoch && (!o->pauses || count_late(t, o)))) {
 		if (gt_likely(on_top))
 			write_whole(t, o, end);

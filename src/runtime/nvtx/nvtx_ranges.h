@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Common implementation of NVTX's functions in all their forms. Thread: any. */
+/* Declares the functions in which all forms of NVTX's functions are implemented. Thread: any. */
 #ifndef GPUTAP_NVTX_RANGES_H
 #define GPUTAP_NVTX_RANGES_H
 
@@ -16,7 +16,7 @@ struct gt_nvtx_said {
 	uint32_t category, color;
 	const char *payload; /* payload as text; NULL if none */
 	uint32_t payload_bytes;
-	/* the message and the payload as interned texts, so that nothing is copied; NULL if not
+	/* the message and the payload as interned texts, which need no copy; NULL if not
 	 * interned */
 	struct gt_range_text *message_kept, *payload_kept;
 };

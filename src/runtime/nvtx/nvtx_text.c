@@ -40,7 +40,7 @@ static void put_character(struct gt_nvtx_out *o, uint32_t c)
 	if (bytes <= (size_t)(o->end - o->at))
 		gt_nvtx_put(o, text, bytes);
 	else
-		o->end = o->at; /* write nothing after half a character */
+		o->end = o->at; /* write nothing after a truncated character */
 }
 
 void gt_nvtx_put_wide(struct gt_nvtx_out *o, const wchar_t *text)

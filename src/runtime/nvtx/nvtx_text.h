@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts texts of NVTX from char and wchar_t to UTF-8, and defines buffer sizes. */
+/* Converts NVTX texts from char and wchar_t to UTF-8, and defines buffer sizes. */
 #ifndef GPUTAP_NVTX_TEXT_H
 #define GPUTAP_NVTX_TEXT_H
 
