@@ -3,8 +3,8 @@
  * continue.
  *
  *   caller   starts a thread and waits until the thread is done or the time is over
- *   thread   makes the call; before a signal kills the process in the call, a line on stderr names
- *   it
+ *   thread   makes the call; if a signal kills the process in the call, a line on stderr first
+ *            names the signal and the call
  *
  * After the call, the program's signal handlers are restored. Once the line is printed, the
  * program's handler or the default action handles the signal. Locking: each call has its own lock,

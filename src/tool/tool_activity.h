@@ -4,13 +4,11 @@
  * Steps of an activity:
  *
  *   gt_tool_activity_take()   in the submitting thread, inside the call that causes the activity
- *   gt_tool_activity_enter()  ENTER; chooses the contexts that are notified until the activity's
- * end
- *                        (the runtime submits the activity here)
+ *   gt_tool_activity_enter()  ENTER; chooses the contexts that are notified until the end
+ *                             (the runtime submits the activity here)
  *   gt_tool_activity_exit()   EXIT
- *   gt_tool_activity_done()   in any thread that learns how the activity ended, possibly before
- * EXIT
- *   gt_tool_deliver()    COMPLETE, in a gputap thread that holds no lock
+ *   gt_tool_activity_done()   in any thread that learns how it ended, possibly before EXIT
+ *   gt_tool_deliver()         COMPLETE, in a gputap thread that holds no lock
  *
  * Activities are allocated from a pool that is never freed. The pool grows only if a system call is
  * allowed (gt_tool_activity_take() with @grow). */

@@ -15,7 +15,7 @@
  * No lock is held in step 3, so a callback may do anything. A callback may also leave by a jump, or
  * end its thread. The batch then remains with its owner and contains the remaining activities:
  *   the owner lives      the owner's next delivery detects from the batch's stack position that a
- *   callback left the earlier delivery, and completes that batch first
+ *                        callback left the earlier delivery, and completes that batch first
  *   the owner has ended  the next delivery of any thread takes the batch over */
 #include "tool/tool_batch.h"
 

@@ -3,8 +3,7 @@
  * the runtime gives a queue memory for spilled registers, takes the memory back, or reclaims it.
  * This file puts its functions into that table. They call the table's previous functions.
  *
- *   start ─► ENTER to each active context that requests it {user data, time; kept in the thread's
- *   state}
+ *   start ─► ENTER to each active context that requests it {user data, time; per thread}
  *   end   ─► EXIT, record
  *
  * These functions run inside the runtime, with the runtime's locks held, so they must not call the

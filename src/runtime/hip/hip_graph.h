@@ -2,8 +2,8 @@
 /* Declarations shared by the files for HIP graphs.
  *
  *   hip_graph.c           tracks executable graphs and launches; maps packets to nodes
- *   hip_graph_nodes.c     finds a graph's nodes and their order of submission, by queries to the
- *   runtime at instantiation
+ *   hip_graph_nodes.c     finds a graph's nodes and their order of submission, by querying the
+ *                         runtime at instantiation
  *   hip_graph_segments.c  finds the order of submission in HIP 7.2.x */
 #ifndef GPUTAP_RUNTIME_HIP_GRAPH_H
 #define GPUTAP_RUNTIME_HIP_GRAPH_H

@@ -7,9 +7,9 @@
  * the graph. The order of creation is found as follows:
  *   until HIP 5.2   hipGraphGetNodes() returns it.
  *   later           hipGraphGetNodes() sorts. But all releases return edges in the order in which
- *   their source nodes were created. gputap therefore clones the graph, adds a node to the clone,
- *   and adds an edge from each node that ends a branch to the added node. Every node is then the
- *   source of an edge.
+ *                   their source nodes were created. gputap therefore clones the graph, adds a
+ *                   node to the clone, and adds an edge from each node that ends a branch to the
+ *                   added node. Every node is then the source of an edge.
  *
  * Order of submission. HIP gives branches separate queues, but one thread submits all of them, in
  * an order that depends on the release. All releases start with the nodes without predecessors, in

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of Level Zero's structures and numbers that gputap uses. Declared here so that no Level
- * Zero header is needed. The tests compare them with the headers (tests/test_level_zero.py). */
+/* Declares the parts of Level Zero's structures and numbers that gputap uses, so that no Level Zero
+ * header is needed. The tests compare these declarations with the headers
+ * (tests/test_level_zero.py). */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_ABI_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_ABI_H
 
@@ -25,7 +26,7 @@ enum {
 	LZ_DRIVER_DDI_HANDLES = 1,
 	LZ_EVENT_POOL_HOST_VISIBLE = 1,
 	LZ_EVENT_POOL_IPC = 2,
-	LZ_QUEUE_IN_ORDER = 2, /* flag of an immediate list */
+	LZ_QUEUE_IN_ORDER = 2, /* flag in the properties of an immediate list */
 	LZ_LIST_IN_ORDER = 8,
 	LZ_EVENT_POOL_TIMES = 4,
 	LZ_EVENT_POOL_MAPPED_TIMES = 8,
@@ -61,7 +62,7 @@ struct lz_device_properties {
 	uint32_t type, vendor_id, device_id, flags, subdevice_id, core_clock_rate;
 	uint64_t max_allocation;
 	uint32_t max_contexts, max_priority, threads_per_eu, simd_width, eus, subslices, slices;
-	uint64_t timer_resolution; /* ticks per second; ns per tick in older drivers */
+	uint64_t timer_resolution; /* in ticks per second; in older drivers, in ns per tick */
 	uint32_t timestamp_bits, kernel_timestamp_bits;
 	uint8_t uuid[16];
 	char name[256];

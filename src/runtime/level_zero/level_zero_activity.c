@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU activities: commands on immediate lists, and commands of regular lists in each run.
+/* Records GPU activities: commands on immediate lists, and the commands of regular lists in each
+ * run.
  *
- *   immediate   wrap of the append: the command gets an event, the program's or gputap's
+ *   immediate   wrap of the append: the command gets an event of the program or of gputap
  *                 └─ real ─► a pending activity of the list's queue    (level_zero_harvest.c)
  *   regular     wrap of the append: the command gets an event and becomes an entry of the list
  *   a run       each entry adds a pending activity to the queue        (level_zero_runs.c)
  *
  * Events of the program have times because gputap creates the program's pools with times
- * (level_zero_events.c). Other events have no times for gputap: events for other processes, and
- * events created before gputap was loaded. If a list is in order, its command gets a gputap event
- * instead, and an added command signals the program's event. In other lists this would change which
- * commands overlap.
+ * (level_zero_events.c). gputap cannot read times from other events: events for other processes,
+ * and events created before gputap was loaded. If the list is in order, the command gets a gputap
+ * event instead, and an added command signals the program's event. In other lists, the added
+ * command would change which commands overlap.
  *
  * Commands that go into a graph are left unchanged (level_zero_graphs.c); a launch of a graph is
  * one activity. */
@@ -28,7 +29,7 @@ struct submission {
 	struct gt_lz_own *own;
 	struct gt_lz_event *program; /* program event behind `event`, or NULL */
 	void *event;
-	void *behind; /* event of the program to be signalled after the command */
+	void *behind; /* program event to be signalled after the command */
 	bool dirty;
 	struct gt_activity *activity; /* activity of a command on an immediate list */
 	struct gt_activity_info what;
@@ -39,8 +40,8 @@ static uint32_t saturate(uint64_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* Return true if the command's activity is wanted after the pause, when a regular list may be
- * run. */
+/* Return true if the command's activity is wanted after the pause. A regular list may be run only
+ * then. */
 static bool is_asked_after_pause(const struct gt_call *call, const void *handle)
 {
 	const struct gt_lz_list *list;
@@ -88,15 +89,15 @@ static bool take_own_before(struct submission *s, void **signal)
 }
 
 /* Return true if the program may signal its event again, in any list, before gputap reads the event
- * for this command. If the program has requested its events' times, the program may read them, so
- * the times must remain those of the command. */
+ * for this command. If the program has requested times for its events, it may read them, so the
+ * event must keep the command's times. */
 static bool may_be_reused(const struct submission *s)
 {
 	return s->program && s->program->counter_based && !s->program->wants_times &&
 	       s->list->queue;
 }
 
-/* Choose an event if the program's event has no times. */
+/* Choose an event for a command whose program event has no times. */
 static void choose_other(struct submission *s, void **signal)
 {
 	if (!take_own_before(s, signal)) {
@@ -220,7 +221,7 @@ static int end_command(struct submission *s, int status)
 	if (status) {
 		refuse_command(s);
 	} else if (queue && gt_lz_is_captured(s->list)) {
-		gt_activity_refused(s->activity); /* from now on our event belongs to the graph */
+		gt_activity_refused(s->activity); /* from now on, our event belongs to the graph */
 	} else if (queue) {
 		gt_lz_push(queue, &(struct gt_lz_activity){.activity = s->activity,
 							   .event = s->event,
@@ -267,8 +268,8 @@ static struct gt_activity_info kernel_what(const void *kernel,
 	return what;
 }
 
-/* Describe several kernels in one command, whose launch counts are in device memory. The command is
- * one activity with the names of all kernels. */
+/* Describe a command that launches several kernels with group counts in device memory. The command
+ * is one activity with the names of all kernels. */
 static struct gt_activity_info kernels_what(uint32_t count, void **kernels)
 {
 	struct gt_activity_info what = {.op = GT_DEVICE_KERNEL};
@@ -417,7 +418,8 @@ COMMAND(zeCommandListAppendMemoryRangesBarrier,
 	(list, count, bytes, ranges, signal, waits, wait),
 	transfer_what(GT_DEVICE_BARRIER, NULL, NULL, 0))
 
-/* The whole graph is one activity, measured with the event that the graph signals at its end. */
+/* Record a graph launch as one activity, whose times are those of the event that the graph signals
+ * at its end. */
 COMMAND(zeCommandListAppendGraphExt,
 	(const struct gt_call *call, void *list, void *graph, const void *next, SIGNALS),
 	(list, graph, next, signal, waits, wait),

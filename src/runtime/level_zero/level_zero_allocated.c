@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the device that holds a call's allocation, and the size of an image in bytes. The size is
- * that of the image's description, since the padding that the driver adds between rows is
+ * computed from the image's description, because the padding that the driver adds between rows is
  * unknown. */
 #include "runtime/level_zero/level_zero_objects.h"
 
@@ -16,7 +16,8 @@ struct image_description {
 	uint32_t height, depth, layers, levels;
 };
 
-/* Bytes per element, by ze_image_format_layout_t. Other formats are packed or for video. */
+/* Bytes per element, indexed by ze_image_format_layout_t. Other layouts are packed formats or video
+ * formats. */
 static const uint8_t element_bytes[] = {1, 2, 4, 2, 4, 4, 8, 8, 16, 4, 4, 2, 2, 2};
 
 static uint64_t at_least_1(uint64_t extent)

@@ -6,18 +6,19 @@
  * 1. The loader maps a driver. The audit library changes the addresses of the driver's exports
  *    zeGet..ProcAddrTable, so that the loader finds the functions below (level_zero_interposed.h).
  *    Each driver is an instance with separate taps.
- * 2. The loader calls these functions, each for one table. Each lets the driver fill in a gputap
- *    table, which is empty and longer than any real table. The driver writes only as many entries
- *    as the loader's release knows, and only these entries are copied into the loader's table.
+ * 2. The loader calls these functions, each for one table. Each function lets the driver fill in a
+ *    gputap table, which is empty and longer than any real table. The driver writes only as many
+ *    entries as the loader's release knows, and only these entries are copied into the loader's
+ *    table.
  * 3. Wanted entries become taps in the loader's table.
  *
- * This method works for every release of the loader, for programs with a loader linked into them,
- * in addition to the loader's own layers, and for several drivers. Handles are the driver's own.
- * Calls that the loader answers itself because it found no driver are not recorded.
+ * This method works with every release of the loader, with a loader that is linked into the
+ * program, together with the loader's own layers, and with several drivers. Handles are the
+ * driver's own. Calls that the loader answers itself because it found no driver are not recorded.
  *
  * The driver may already have handed out its tables when a tool enters a running program, or when a
- * tool starts after a session has tapped only some functions. In these cases the copies of the
- * tables are searched for (level_zero_tables.c). */
+ * tool starts after a session has tapped only some functions. In these cases, gputap searches for
+ * the copies of the tables (level_zero_tables.c). */
 #include <string.h>
 
 #include "core/emit.h"
@@ -56,7 +57,7 @@ HIDDEN_FUNCTION struct gt_tap gt_level_zero_parts_taps[GT_INSTANCES]
 
 typedef int get_table_fn(uint32_t version, void **out);
 
-/* Instances for which unwanted entries were handed out unchanged. */
+/* One bit for each instance for which unwanted entries were handed out unchanged. */
 static _Atomic uint32_t partial;
 
 /* Put taps into @filled, the driver's table. If a tool exists, make all entries taps, because the
@@ -105,8 +106,8 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 /* clang-format on */
 _Static_assert(GT_INSTANCES == 8, "one function above for each");
 
-/* Adopt new drivers. The caller may hold the dynamic linker's lock: no dlopen(), no dladdr()
- * here. */
+/* Attach to newly mapped drivers. The caller may hold the dynamic linker's lock, so this function
+ * must not call dlopen() or dladdr(). */
 __attribute__((visibility("hidden"), used)) void gt_level_zero_parts_attached(void)
 {
 	gt_attach_adopt_all(gt_level_zero_parts_attach_states, gt_level_zero_tables, GT_INSTANCES,
@@ -149,7 +150,7 @@ static void find_tables_of_handles(unsigned instance)
 		gt_lz_tables_of_handle(instance, handles[i]);
 }
 
-/* true if a driver was found late: objects that the program created earlier are unknown */
+/* true if a driver was found late, so that objects created earlier are unknown */
 static _Atomic bool came_late;
 
 void gt_lz_note_unknown(void)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A device and its clock. The driver returns pairs of host and device time. Kernels' time stamps
- * have fewer bits than these pairs (32 bits at 12.5 MHz wrap after 343 s).
+/* Reads a device's clock, and converts its time stamps. The driver returns pairs of host and device
+ * time. Kernels' time stamps have fewer bits than these pairs (32 bits at 12.5 MHz wrap after 343
+ * s).
  *
- *   device's counter   ..|0 ───────────► 2^bits|0 ──────► now      read at most each pause
- *   known.ticks        ──────────────────────────────────►         counts on
+ *   device's counter   ..|0 ───────────► 2^bits|0 ──────► now      read at most once per pause
+ *   known.ticks        ──────────────────────────────────►         keeps counting
  *   a kernel's stamp             ▲ the last moment before now with these low bits
  *
  * Times in records are ns of the device's clock: ticks * 10^9 / rate. `timerResolution` is the rate
@@ -15,7 +16,7 @@
 
 #define SECOND_NS      UINT64_C(1000000000)
 #define FIRST_PAUSE_NS UINT64_C(1000000)
-#define SLOWEST_HZ     UINT64_C(100000) /* lower values mean ns per tick */
+#define SLOWEST_HZ     UINT64_C(100000) /* a lower value is the ns per tick */
 
 static uint64_t mask_of(uint32_t bits)
 {
@@ -102,8 +103,8 @@ static void advance_clock(struct gt_lz_device *d, uint64_t stamp, uint64_t now_n
 	d->known.ns = now_ns;
 }
 
-/* Set the time of the next reading, in host ticks, which are faster to read than a clock. Their
- * rate is known from the second reading on. */
+/* Set the time of the next reading in host ticks, because reading them is faster than reading a
+ * clock. The rate of host ticks is known from the second reading on. */
 static void plan_reading(struct gt_lz_device *d, uint64_t now_ns, uint64_t now_ticks)
 {
 	uint64_t most = round_ns(d) / 16 < SECOND_NS ? round_ns(d) / 16 : SECOND_NS, rate;
@@ -136,7 +137,7 @@ static void read_clock(struct gt_lz_device *d, struct gt_thread *t)
 	after = gt_ticks();
 	advance_clock(d, stamp, now);
 	plan_reading(d, now, after);
-	/* written also while the program pauses recording */
+	/* also written while the program has paused recording */
 	gt_clock_write(t ? t : gt_thread_own(), (uint32_t)d->number, 1 /* GT_CLOCK_TIMER */, before,
 		       after, ns_of(d, d->known.ticks), 0);
 }

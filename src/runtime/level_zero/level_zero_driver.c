@@ -22,9 +22,9 @@ int gt_level_zero_wrap_zeDriverGetProperties(const struct gt_call *call, void *d
 		struct lz_driver_ddi_handles_properties *p = (void *)at;
 
 		/* With this flag the loader calls functions through the handles instead of its
-		 * table. If the handles' tables have no taps, clear the flag. With several drivers,
-		 * zeDriverGetDefaultContext() then gives the loader a handle that the loader does
-		 * not know */
+		 * table. If the handles' tables have no taps, the flag is cleared. With several
+		 * drivers, zeDriverGetDefaultContext() then gives the loader a handle that the
+		 * loader does not know */
 		if (at->type == LZ_DRIVER_DDI_HANDLES_PROPERTIES &&
 		    p->flags & LZ_DRIVER_DDI_HANDLES &&
 		    !gt_lz_tables_of_handle(call->table->instance, driver))

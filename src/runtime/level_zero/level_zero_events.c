@@ -87,8 +87,8 @@ static int follow_list(const struct gt_call *call, int status, const void *conte
 	return status;
 }
 
-/* Follow an immediate list. The list's first events are created here, so that no launch has to
- * create them. */
+/* Follow an immediate list. Create the list's first events now, so that no launch has to create
+ * them. */
 static int follow_immediate(const struct gt_call *call, int status, const void *context,
 			    void *device, const struct lz_queue_desc *desc, void **handle)
 {
@@ -216,8 +216,8 @@ static void add_pool(const void *pool, const struct lz_event_pool_desc *wanted)
 }
 
 /* Create the pool with times if the driver allows times. Otherwise create the pool that the program
- * requested, and return the driver's answer to that request. Events of such a pool have no times
- * for gputap. */
+ * requested, and return the driver's answer to that request. gputap cannot read times from the
+ * events of such a pool. */
 int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *context,
 					 const void *desc, uint32_t device_count, void **devices,
 					 void **pool)
@@ -229,7 +229,7 @@ int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *conte
 		return REAL(zeEventPoolCreate)(context, desc, device_count, devices, pool);
 	timed = *wanted;
 	timed.flags |= LZ_EVENT_POOL_HOST_VISIBLE;
-	/* pools with mapped timestamps also have the device's times */
+	/* events of pools with mapped timestamps also have the device's times */
 	if (!(timed.flags & LZ_EVENT_POOL_MAPPED_TIMES))
 		timed.flags |= LZ_EVENT_POOL_TIMES;
 	if (REAL(zeEventPoolCreate)(context, &timed, device_count, devices, pool))
@@ -329,8 +329,9 @@ int gt_level_zero_wrap_zeEventHostReset(const struct gt_call *call, void *handle
 
 /* Kernels ---------------------------------------------------------------------------- */
 
-/* Write an object that describes the kernel's code, as the driver reports it, for the kernel's
- * activities to refer to. The subgroup size is the compiled size, or the largest size. */
+/* Write an object that describes the kernel's code with the driver's data. The kernel's activities
+ * refer to this object. The recorded subgroup size is the compiled size, or otherwise the largest
+ * size. */
 static void describe_kernel(const struct gt_call *call, void *handle, const char *name,
 			    struct gt_lz_kernel *k)
 {

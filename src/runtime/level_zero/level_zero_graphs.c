@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs that are captured from immediate lists. While a list is captured, the driver collects its
- * commands and runs them in every launch of the graph. gputap leaves these commands unchanged: a
- * gputap event among them would belong to the graph, and the driver refuses calls on such events
- * during the capture. Another list becomes captured at a command that waits for an event of a
- * captured list. Therefore the driver is queried before and after each command while any capture is
- * open.
+/* Handles graphs that are captured from immediate lists. While a list is captured, the driver
+ * collects its commands and runs them in every launch of the graph. gputap leaves these commands
+ * unchanged, because a gputap event among them would belong to the graph, and the driver refuses
+ * calls on such events during the capture. Another list becomes captured at a command that waits
+ * for an event of a captured list. Therefore the driver is queried before and after each command
+ * while any capture is open.
  *
- * Written from the extension's specification (ZE_extension_record_replay_graph); no driver with the
- * extension was available for tests.
+ * This code was written from the specification of the extension (ZE_extension_record_replay_graph);
+ * no driver with the extension was available for tests.
  * NEEDSWORK: the contents of a graph are not recorded. */
 #include "runtime/level_zero/level_zero_objects.h"
 
@@ -53,7 +53,7 @@ int gt_level_zero_wrap_zeCommandListBeginCaptureIntoGraphExt(const struct gt_cal
 	return begin_capture(REAL(zeCommandListBeginCaptureIntoGraphExt)(list, graph, next), list);
 }
 
-/* End the capture, which is over even if the driver refuses the graph. */
+/* Mark the capture as ended, even if the driver refuses the graph. */
 int gt_level_zero_wrap_zeCommandListEndGraphCaptureExt(const struct gt_call *call, void *handle,
 						       const void *next, void **graph)
 {

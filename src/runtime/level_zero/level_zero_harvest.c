@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Harvests completed activities. A queue's pending activities are examined from the first pending
- * activity on. A pending activity whose event is signalled gets the event's times. A pending
- * activity without a usable event has completed when the program has waited for its queue, and has
- * no times then. Nothing waits here.
+/* Harvests completed activities. The pending activities of a queue are examined in order, starting
+ * with the oldest. A pending activity whose event is signalled gets the event's times. A pending
+ * activity without a usable event is considered completed once the program has waited for its
+ * queue, and has no times. No function here waits.
  *
- * Items leave their queue with the queue's lock held; tools are notified of them without the lock.
+ * Activities are removed from their queue with the queue's lock held; tools are notified of them
+ * without the lock.
  *
  * If an event is reused while an activity of the same immediate list uses it, the device first
- * copies the event's times into gputap's memory (keep_item_times()). In other cases of reuse the
- * times are unknown, and a gputap event reports this once.
- * NEEDSWORK: a copy in the other list could have the times if the command that reuses the event
- * waits for that activity, possibly indirectly; this would have to be known for each command. A
- * wait in gputap might never end: the activity may wait for the program's next action. */
+ * copies the event's times into gputap's memory (keep_item_times()). In other cases of reuse, the
+ * times are unknown, and an event in the capture reports this once.
+ * NEEDSWORK: a copy in the other list could preserve the times if the command that reuses the event
+ * waits for that activity, possibly indirectly; gputap would have to know this for each command. A
+ * wait in gputap is not possible, because the activity may be waiting for the program's next
+ * action. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 enum { BATCH = 64, NOT_READY_MAX = 8, LOOK_EACH = 256 };
@@ -35,8 +37,8 @@ static void notify_ended(const struct batch *b)
 				      b->items[i].start_ns, b->items[i].end_ns);
 }
 
-/* Read the pending activity's times. Return false if there are none; time stamps of 0 are
- * invalid. */
+/* Read the pending activity's times. Return false if the event contains no times, whose time stamps
+ * would be 0. */
 static bool read_times(const struct gt_lz_queue *queue, const struct gt_lz_activity *i,
 		       struct ended *e, struct gt_lz_anchor *known)
 {
@@ -58,8 +60,8 @@ static bool read_times(const struct gt_lz_queue *queue, const struct gt_lz_activ
 	return true;
 }
 
-/* Return true if the pending activity is done, and fill in @e with its end, as far as known. Times
- * that the device copies arrive slightly after the program learns that the activity is done. */
+/* Return true if the pending activity is done. Fill in @e with its end, if known. Times that the
+ * device copies arrive slightly after the program learns that the activity is done. */
 static bool has_ended(const struct gt_lz_queue *queue, const struct gt_lz_activity *i,
 		      uint64_t until, struct ended *e, struct gt_lz_anchor *known)
 {

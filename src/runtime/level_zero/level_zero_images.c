@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of images and of their texels, needed for the number of bytes of copies. In formats with
- * several planes, the bits per texel are the sum over all planes. */
+/* Computes the sizes of images and of their texels, which determine the number of bytes in a copy.
+ * In formats with several planes, the bits per texel are the sum over all planes. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
 
-/* Indexed by ze_image_format_layout_t. */
+/* Bits per texel, indexed by ze_image_format_layout_t. */
 static const uint8_t texel_bits[] = {
 	8,  16, 32, 16, 32, 32, 64, 64, 128, /* 8 to 32_32_32_32 */
 	32, 32, 16, 16, 16,                  /* 10_10_10_2, 11_11_10, 5_6_5, 5_5_5_1, 4_4_4_4 */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the Level Zero libraries that are interposed: drivers, identified by their functions that
- * fill in tables. The loader and its layers export functions of the same names and additionally a
- * version; loader and layers are not interposed. Included by runtime/arm.h. */
+/* Lists the Level Zero libraries that are interposed: drivers, identified by the functions that
+ * fill in their tables. The loader and its layers export functions with the same names, and
+ * additional functions by which they are recognised; they are not interposed. Included by
+ * runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_INTERPOSED_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_INTERPOSED_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Location of program memory: records the program's allocations by address to determine a copy's
- * direction. The driver is not queried.
+/* Records the program's allocations by address, to determine the direction of a copy without a
+ * query of the driver.
  *
  *   ranges   array sorted by first address; replaced by a larger array when full
- *   sequence odd while ranges change. A reader searches without the lock, and again with the lock
- *            if the number was odd or has changed
+ *   sequence odd while ranges change. A reader searches without the lock, and repeats the search
+ *            with the lock if the number was odd or has changed
  *
- * Memory shared by device and host counts as the device's; memory not allocated here counts as the
- * host's. */
+ * Memory shared by device and host counts as device memory; memory whose allocation was not
+ * recorded counts as host memory. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
@@ -40,8 +40,8 @@ static uint32_t find_behind(const struct allocation_range *in, uint32_t count, u
 	return low;
 }
 
-/* Return true if a range contains @address. Read the count first: the array read afterwards has
- * room for that count. */
+/* Return true if a range contains @address. The count is read first, so that the array that is read
+ * afterwards has room for that count. */
 static bool is_in_range(uintptr_t address)
 {
 	uint32_t count = atomic_load_explicit(&range_count, memory_order_acquire);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutable lists: the program requests an id for the command that it appends next, and changes that
- * command between two runs of the list. This file applies the changes to the activity's name, sizes
- * and event. */
+/* Follows mutable lists. The program requests an id for the command that it appends next, and
+ * changes that command between two runs of the list. This file updates the activity's name, sizes
+ * and event accordingly. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
@@ -103,7 +103,7 @@ int gt_level_zero_wrap_zeCommandListUpdateMutableCommandKernelsExp(const struct 
 	return status;
 }
 
-/* Change a command's event. If @signal is NULL, use our own event for the command instead. */
+/* Change a command's event. If @signal is NULL, the command gets a gputap event instead. */
 int gt_level_zero_wrap_zeCommandListUpdateMutableCommandSignalEventExp(const struct gt_call *call,
 								       void *handle, uint64_t id,
 								       void *signal)

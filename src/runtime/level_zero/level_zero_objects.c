@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See level_zero_objects.h. Maps handles to objects with buckets. Each bucket has a sequence
- * number, which is odd while its chain changes. A reader searches without the lock, and again if
- * the number was odd or has changed. All nodes have the same size, come from an arena, and are
- * reused. */
+/* See level_zero_objects.h. A hash table maps handles to objects. Each bucket has a sequence
+ * number, which is odd while the bucket's chain changes. A reader searches without the lock, and
+ * repeats the search if the number was odd or has changed. All nodes have the same size, come from
+ * an arena, and are reused. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #include <sched.h>
@@ -67,7 +67,7 @@ static struct gt_lz_node *new_node(void)
 	return node;
 }
 
-/* Take several nodes at once, so that the lock is rarely contended. */
+/* Take several nodes at a time, so that the lock is rarely contended. */
 static void fill_stock(struct gt_lz_stock *stock)
 {
 	gt_lz_lock(&nodes_lock);
@@ -198,8 +198,8 @@ static struct gt_lz_object *find_in(const struct bucket *b, enum gt_lz_kind kind
 	return o;
 }
 
-/* Start a change, with the lock held. If a fork left the number odd, the number becomes even at the
- * end. */
+/* Start a change, with the lock held. If a fork left the number odd, the end of this change makes
+ * it even. */
 static void begin_change(struct bucket *b)
 {
 	gt_lz_lock(&b->lock);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's objects needed for GPU activities, by handle, and their waiting and running
- * activities. No lock is global:
+/* Declares the objects of the program that are needed to record GPU activities. Objects are looked
+ * up by handle; queues contain their pending activities. No lock is global:
  *
  *   table of objects   looked up without a lock; a bucket's own lock for insertion and removal
- *   queue              its lock: activities in flight, free gputap events
- *   list               no lock: a program uses a list in one thread at a time
- *   context, device    its lock: gputap's events; the clock
+ *   queue              own lock, for activities in flight and free gputap events
+ *   list               no lock, because a program uses a list in one thread at a time
+ *   context, device    own lock, for gputap's events or the clock
  *
  * A queue's lock is held while the driver is queried about events, never while a tool is notified.
  * Lock order: queue, context, nodes. Nodes are never unmapped, and an object's node is only reused
- * for objects of the same kind. A thread with a pointer to an object that the program has meanwhile
- * destroyed therefore still finds an object, possibly a different one. */
+ * for objects of the same kind. If a thread has a pointer to an object that the program has
+ * meanwhile destroyed, the pointer therefore still refers to an object of that kind, possibly
+ * another one. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_OBJECTS_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_OBJECTS_H
 
@@ -21,7 +22,7 @@
 #include "runtime/level_zero/level_zero_abi.h"
 #include "runtime/activity_token.h"
 
-/* A driver's function below all taps. */
+/* The driver's own function, below all taps. */
 #define GT_LZ(table, name) \
 	((gt_level_zero_##name##_fn *)(table)->taps[GT_LEVEL_ZERO_INDEX_##name].real)
 
@@ -68,7 +69,7 @@ struct gt_lz_own {
 struct gt_lz_own_pool {
 	struct gt_lz_own_pool *next;
 	void *pool;
-	uint32_t size, made; /* capacity in events; number of events created */
+	uint32_t size, made; /* number of events that fit; number of events created */
 	/* array with one element per event; NULL before the first request */
 	struct lz_kernel_times *times;
 };
@@ -87,7 +88,7 @@ struct gt_lz_anchor {
 	uint64_t ticks, ns;
 };
 
-/* A device with its clock: level_zero_clock.c. The ticks of `known` continue to count when the
+/* A device with its clock (level_zero_clock.c). The ticks of `known` keep counting when the
  * device's counter wraps. */
 struct gt_lz_device {
 	struct gt_lz_object object;
@@ -102,7 +103,7 @@ struct gt_lz_device {
 	uint64_t next_ns;
 };
 
-/* Times of a list's run, which the device copies before the next run. */
+/* Times of one run of a list. The device copies them here before the next run. */
 struct gt_lz_readback {
 	struct gt_lz_readback *next; /* next readback of the list */
 	void *list;                  /* a closed gputap list */
@@ -115,9 +116,10 @@ struct gt_lz_readback {
 struct gt_lz_activity {
 	struct gt_lz_activity *next;
 	struct gt_activity *activity;
-	void *event;                 /* signalled when the activity is done; NULL if none */
+	/* event that is signalled when the activity is done; NULL if none */
+	void *event;
 	struct gt_lz_event *program; /* program event behind `event`, or NULL */
-	/* gputap event behind `event` if it belongs to no list, else NULL */
+	/* gputap event behind `event` if it belongs to no list, otherwise NULL */
 	struct gt_lz_own *own;
 	struct lz_kernel_times *times; /* receives the times; NULL if the event has them */
 	struct gt_lz_readback *readback;
@@ -162,7 +164,7 @@ struct gt_lz_list {
 	const struct gt_table *table;
 	const void *context; /* handle of the context */
 	struct gt_lz_device *device;
-	struct gt_lz_queue *queue; /* set if the list is immediate */
+	struct gt_lz_queue *queue; /* the list's queue if the list is immediate, otherwise NULL */
 	uint32_t ordinal;          /* ordinal of the list's queue group */
 	struct gt_lz_entry *first, *last;
 	struct gt_lz_stock entries;
@@ -176,7 +178,7 @@ struct gt_lz_list {
 	_Atomic bool
 		captures; /* true while the program captures the list's commands into a graph */
 	bool fresh;       /* true if the list was run in the open call */
-	/* true if activities of the last run are not followed and may still be running */
+	/* true if the last run may still be running activities that are not followed */
 	bool unseen;
 	bool named; /* true once reported that the list's times are unknown */
 };
@@ -190,16 +192,17 @@ struct gt_lz_pool {
 
 struct gt_lz_event {
 	struct gt_lz_object object;
-	bool counter_based; /* true if reused without a reset */
-	bool wants_times;   /* as in the event's pool */
-	/* true if a command has signalled the event since its last reset on the host: the event's
-	 * state may be due to that command */
+	bool counter_based; /* true if the event can be reused without a reset */
+	bool wants_times;   /* value of wants_times in the event's pool */
+	/* true if a command may have signalled the event since its last reset on the host, so that
+	 * the event's state may be due to that command */
 	_Atomic bool used;
 	_Atomic bool named;         /* true once reported that the event's times are unknown */
 	_Atomic uint32_t in_flight; /* number of pending activities that use the event */
 	_Atomic uint32_t entries;   /* number of list entries that use the event */
 	struct gt_lz_queue *_Atomic queue; /* queue that signals the event */
-	/* list with several commands that use the event: its state may be due to any of them */
+	/* list with several commands that use the event, so that the event's state may be due to
+	 * any of these commands */
 	const struct gt_lz_list *_Atomic shared;
 };
 
@@ -207,7 +210,7 @@ struct gt_lz_kernel {
 	struct gt_lz_object object;
 	uint32_t name, group[3];
 	uint32_t symbol, group_bytes, private_bytes;
-	bool unwanted; /* true if not selected by `--kernels` */
+	bool unwanted; /* true if `--kernels` does not select the kernel */
 };
 
 struct gt_lz_fence {
@@ -240,13 +243,14 @@ void *gt_lz_take(struct gt_lz_stock *stock);
 void gt_lz_give(struct gt_lz_stock *stock, void *node);
 void gt_lz_stock_end(struct gt_lz_stock *stock);
 
-/* level_zero_own.c. Return a gputap event that is not signalled, from @free, the owner's list. */
+/* level_zero_own.c. Return a gputap event that is not signalled, if possible from the owner's list
+ * @free. */
 struct gt_lz_own *gt_lz_own_take(const struct gt_table *table, const void *context,
 				 struct gt_lz_own **free);
 void gt_lz_own_give(const struct gt_table *table, struct gt_lz_own **free, struct gt_lz_own *own);
 /* Create in advance the events that a launch will need soon. Call after the program has waited. */
 void gt_lz_owns_prepare(void);
-/* Return events that the owner no longer needs. */
+/* Release the events of an owner that no longer needs them. */
 void gt_lz_owns_end(const void *context, struct gt_lz_own **free);
 /* Return memory into which the device can write the event's times, or NULL if out of memory. */
 struct lz_kernel_times *gt_lz_own_times(const struct gt_table *table, const void *context,
@@ -270,8 +274,8 @@ static inline uint64_t gt_lz_submitted_to(const struct gt_lz_queue *queue)
 	return atomic_load_explicit(&queue->submitted, memory_order_relaxed);
 }
 
-/* Notify tools once that activities on an unknown queue or list are missed, if tools started after
- * the queue or list was created. */
+/* If a driver was found late, notify tools once that activities on queues and lists created earlier
+ * are missed. */
 void gt_lz_note_unknown(void);
 
 /* level_zero_harvest.c. Call without locks held. */
@@ -283,8 +287,7 @@ void gt_lz_harvest(struct gt_lz_queue *queue, uint64_t until);
 void gt_lz_harvest_all(void);
 /* Detach a program event that will be reset, destroyed or reused.
  * @list: immediate list whose next command changes the event; NULL if no command does
- * @ask:  true if the change is still ahead, so the event's state is that of the activity that uses
- *        it */
+ * @ask: true if the event has not changed yet, so its state is that of the activity that uses it */
 void gt_lz_event_detach(struct gt_lz_event *event, const struct gt_lz_list *list, bool ask);
 
 /* level_zero_graphs.c. Return true if the list's commands now go into a graph instead of to the
@@ -305,8 +308,8 @@ void gt_lz_list_name(struct gt_lz_list *list, uint64_t queue, const char *why);
 /* Copy times within the list, before the next command of @list resets, or signals again, an event
  * that the list's commands use. */
 void gt_lz_list_keep_times(struct gt_lz_list *list, struct gt_lz_event *event);
-/* Set the event of a mutable list's command from now on. @program: the program's event with times,
- * or NULL. */
+/* Set the event that a mutable list's command uses from now on. @program: the program's event with
+ * times, or NULL. */
 void gt_lz_entry_set_event(struct gt_lz_list *list, struct gt_lz_entry *e,
 			   struct gt_lz_event *program, void *event);
 /* Remove the list's commands. */

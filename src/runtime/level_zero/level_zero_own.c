@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's own events. A context has pools of events; queues and lists keep some events, so that a
- * launch takes an event without accessing the context. A pool has separate memory, allocated at the
- * first need, into which the device can copy an event's times before the event is reused.
+/* Manages gputap's own events. A context has pools of events. Queues and lists keep some events, so
+ * that a launch can take an event without accessing the context. A pool has separate memory,
+ * allocated when it is first needed, into which the device can copy an event's times before the
+ * event is reused.
  *
  * A launch may find no free event when more activities are in flight than ever before. The launch
  * then creates a few events. The launch creates a pool only if the program has not waited since the
- * last pool was half used. Pools are normally created in advance when the program waits, each twice
- * as large as the last. */
+ * last pool was half used. Pools are normally created in advance, while the program waits. Each
+ * pool is twice as large as the previous one. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 enum { FIRST_EVENTS = 256, MOST_EVENTS = 4096, MAKE_AT_ONCE = 8, TAKE_AT_ONCE = 32 };
@@ -36,8 +37,8 @@ static void make_pool(struct gt_lz_context *c)
 	c->unmade += desc.count;
 }
 
-/* Return the pool with room; at most one pool is created in advance. The caller holds the context's
- * lock. */
+/* Return the pool in which events can be created. At most one pool is created in advance. The
+ * caller holds the context's lock. */
 static struct gt_lz_own_pool *pool_with_room(const struct gt_lz_context *c)
 {
 	struct gt_lz_own_pool *p = c->pools;
@@ -198,7 +199,7 @@ struct lz_kernel_times *gt_lz_own_times(const struct gt_table *table, const void
 }
 
 /* Release a context's events when the program destroys the context. Events that activities in
- * flight will signal are left to the driver. */
+ * flight will signal are not destroyed. */
 void gt_lz_context_end(const void *context)
 {
 	struct gt_lz_context *c = gt_lz_find(GT_LZ_CONTEXT, context);

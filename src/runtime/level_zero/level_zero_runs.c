@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of regular lists. A command has one event for all runs of its list:
+/* Records runs of regular lists. A command has one event for all runs of its list:
  *
- *   the last run is known to be done   its times are read, gputap's events are reset
+ *   the last run is known to be done   its times are read, and gputap's events are reset
  *   the last run may be running on     a gputap list goes to the queue before the program's list:
  *   the same queue                     the device copies the events' times into gputap's memory (a
  *                                      readback) for the last run
- *   the last run may be running on     the last run's times are unknown; a gputap event reports
- *   another queue or in the same call  this once per list
+ *   the last run may be running on     the last run's times are unknown; an event in the capture
+ *   another queue or in the same call  reports this once per list
  *
  * Events that were signalled before a run give no information about the run. Activities with such
  * events are done when the program has waited for their queue, and have the times of the last run.
- * If a later command of a list resets or signals again a command's event, its times are copied
- * within the list. Nothing waits here. */
+ * If a later command of a list resets a command's event or signals it again, the event's times are
+ * copied within the list. No function here waits. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
@@ -218,8 +218,8 @@ static struct gt_lz_readback *end_last_run(struct gt_lz_list *list, struct gt_lz
 	return r;
 }
 
-/* End all runs, with times. The program guarantees that the runs are done, because it changes the
- * list. */
+/* End all runs, with times. The runs are done, because the program may change the list only
+ * then. */
 static void end_all_runs(struct gt_lz_list *list)
 {
 	struct gt_lz_queue *queue = list->ran;
@@ -241,13 +241,13 @@ static void end_readbacks(struct gt_lz_list *list)
 	for (struct gt_lz_readback *r = list->readbacks, *next; r; r = next) {
 		next = r->next;
 		if (!atomic_load_explicit(&r->users, memory_order_acquire))
-			destroy_readback(list, r); /* otherwise leave the readback to the driver */
+			destroy_readback(list, r); /* otherwise, the readback is not destroyed */
 	}
 	list->readbacks = NULL;
 	list->readback_count = 0;
 }
 
-/* Forget an entry's program event. Another event may have reused the event's node meanwhile. */
+/* Forget an entry's program event. Meanwhile, another event may have reused the event's node. */
 static void forget_program_event(struct gt_lz_entry *e)
 {
 	if (e->program && e->program->object.handle == e->event)
@@ -286,7 +286,8 @@ void gt_lz_entry_set_event(struct gt_lz_list *list, struct gt_lz_entry *e,
 		atomic_fetch_add_explicit(&program->entries, 1, memory_order_relaxed);
 }
 
-/* Copy the entry's times within the list itself. Return false if the times will be unknown. */
+/* Append commands to the list that copy the entry's times. Return false if the times will be
+ * unknown. */
 static bool keep_entry_times(struct gt_lz_list *list, struct gt_lz_entry *e)
 {
 	struct gt_lz_own *own = gt_lz_own_take(list->table, list->context, &list->own);
@@ -345,7 +346,7 @@ static void push_entries(const struct gt_call *call, struct gt_lz_queue *queue,
 
 		what.queue = queue->number;
 		what.queue_handle = (uintptr_t)queue->object.handle;
-		if (e->program) /* another list in this call uses the event */
+		if (e->program) /* another list of the same call uses the event */
 			gt_lz_event_detach(e->program, NULL, false);
 		activity = gt_activity_begin(call, &what);
 		list->unseen |= !activity;
@@ -398,7 +399,7 @@ static void detach_events(const struct gt_lz_list *list)
 			gt_lz_event_detach(e->program, NULL, true);
 }
 
-/* Prepare lists for a run. Return the queue, or NULL if the queue's runs are not followed. */
+/* Prepare lists for a run. Return the queue, or NULL if runs on the queue are not followed. */
 static struct gt_lz_queue *begin_run(const struct gt_call *call, const void *handle, uint32_t count,
 				     void **lists,
 				     int (*run)(const struct gt_call *, void *, void *))

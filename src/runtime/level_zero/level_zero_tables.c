@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* See level_zero_tables.h. Two kinds of tables do not pass through level_zero_attach.c:
  *
- *   copies      when a tool enters a running program, loaders (also a loader linked into the
+ *   copies      when a tool enters a running program, loaders (even a loader linked into the
  *               program), their layers and other callers have the driver's functions in private
  *               tables, in memory unknown to gputap
- *   of handles  since 2025 a driver's handles may start with pointers to tables (DDI handles); with
+ *   in handles  since 2025 a driver's handles may start with pointers to tables (DDI handles); with
  *               several drivers a loader calls through these tables
  *
  *      handle ─► { core, tools, sysman, runtime } ─► { version, table, table, .. } ─► functions
  *
- * Both kinds are found by their contents: a word that is the address of a driver's function which
- * occurs only once in all of the driver's tables. The table around this word is walked entry by
- * entry. An entry with the driver's function for that position becomes the tap. The loader's
- * release and the set of entries that it knows therefore do not matter. A call still passes through
- * exactly one tap before the driver.
+ * Both kinds are found by their contents. A table contains a word that is the address of a driver
+ * function, and this function occurs only once in all of the driver's tables. The table around this
+ * word is walked entry by entry. An entry that contains the driver's function for that position is
+ * replaced by the tap. The search therefore does not depend on the loader's release and on the set
+ * of entries that the loader knows. A call still passes through exactly one tap before the driver.
  *
- * The search covers private, writable pages in memory, except the driver's own and gputap's. Pages
- * that are swapped out are skipped, because the loader's tables are in use.
+ * The search covers private, writable pages in memory, except those of the driver and of gputap.
+ * Swapped-out pages are skipped, because the loader's tables are in use.
  *
  * Locking: one search at a time. Memory is read with process_vm_readv() or /proc/self/mem, because
  * other threads may unmap it meanwhile. An entry is exchanged only if it is unchanged. */
@@ -63,11 +63,12 @@ struct address_range {
 	uintptr_t from, to;
 };
 
-/* Functions of one driver to search for. */
+/* Functions of the driver whose tables are searched for. */
 static struct place {
 	uintptr_t real, tap; /* 0 if the driver lacks the function or the function is not wanted */
 } places[PLACES];
-/* hash table by `real`: place + 1; 0 if free; negative if several places contain the function */
+/* hash table that maps `real` to place + 1; 0 if free; negative if several places contain the
+ * function */
 static int16_t slots[SLOTS];
 static uintptr_t low, high; /* lowest and highest `real` */
 static struct gt_lz_lock lock;
@@ -176,7 +177,8 @@ static bool is_tap(uintptr_t word)
 
 /* Memory ------------------------------------------------------------------------------- */
 
-/* Return true if the system call is forbidden, as process_vm_readv() may be in a container. */
+/* Return true if the error shows that the system call is forbidden. A container may forbid
+ * process_vm_readv(). */
 static bool is_refused(ssize_t got)
 {
 	return got < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES);
@@ -332,7 +334,7 @@ static int search_words(const uintptr_t *text, size_t count, uintptr_t address,
 struct search {
 	struct address_range ours, driver;
 	int changed;
-	bool refused; /* true if memory cannot be read */
+	bool refused; /* true if the process's memory cannot be read */
 };
 
 static bool overlap(struct address_range a, struct address_range b)

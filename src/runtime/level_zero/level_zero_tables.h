@@ -10,13 +10,14 @@
 #include "core/recording.h"
 #include "core/tap.h"
 
-enum { GT_LZ_TABLE_MAX = 256 }; /* maximum entries of one table, with room for later releases */
+/* maximum number of entries in a table, with room for later releases */
+enum { GT_LZ_TABLE_MAX = 256 };
 
-/* A table, filled in by one zeGet..ProcAddrTable() function. */
+/* A table, which one zeGet..ProcAddrTable() function fills in. */
 struct gt_lz_part {
 	const char *name;
 	enum gt_domain domain;
-	uint16_t first, end; /* numbers of the table's entries */
+	uint16_t first, end; /* operation numbers of the table's entries */
 };
 
 enum {

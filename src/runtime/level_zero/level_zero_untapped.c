@@ -12,8 +12,8 @@
 
 enum { NAMES_MAX = 256 };
 
-/* Return true once for each hash of a name. If there are too many names, always return true: a
- * second report is better than no report. */
+/* Return true once for each hash of a name. If there are too many names, always return true,
+ * because a repeated report is better than no report. */
 static bool is_new(const char *name)
 {
 	static _Atomic uint64_t reported[NAMES_MAX];
@@ -100,7 +100,8 @@ static void name_exports(uintptr_t base)
 void gt_lz_name_untapped(unsigned instance, uintptr_t base, const struct gt_lz_part *part,
 			 void *const *filled)
 {
-	static _Atomic uintptr_t searched[GT_INSTANCES]; /* base of the last searched driver */
+	/* base address of the last driver whose exports were scanned */
+	static _Atomic uintptr_t searched[GT_INSTANCES];
 	const struct gt_table *table = gt_lz_table(part->domain, instance);
 	char text[96];
 

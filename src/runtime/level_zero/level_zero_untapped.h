@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that a driver hands out without a description in gputap, and hence without a tap. An
+/* Reports functions that a driver hands out but gputap has no description of, and hence no tap. An
  * event names each such function once, and the program gets the driver's function. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_UNTAPPED_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_UNTAPPED_H

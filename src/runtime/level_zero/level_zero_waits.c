@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Wraps calls that wait for activities or query them, and records completed activities afterwards.
- * A program learns in these calls that a device has failed. An event then reports the failure. */
+ * If such a call returns that a device has failed, an event reports the failure. */
 #include <stdio.h>
 
 #include "runtime/level_zero/level_zero_objects.h"
@@ -90,8 +90,8 @@ int gt_level_zero_wrap_zeFenceDestroy(const struct gt_call *call, void *fence)
 	return REAL(zeFenceDestroy)(fence);
 }
 
-/* Harvest all queues after a wait for an event: activities on other queues that the event's
- * activity depended on are also done. */
+/* Harvest all queues after a wait for an event, because activities on other queues on which the
+ * event's activity depended are also done. */
 int gt_level_zero_wrap_zeEventHostSynchronize(const struct gt_call *call, void *event,
 					      uint64_t timeout)
 {

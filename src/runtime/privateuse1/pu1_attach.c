@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Selection and loading of plug-ins. The session lists the plug-ins that `gputap run` has found and
+/* Selects and loads plug-ins. The session lists the plug-ins that `gputap run` has found and
  * tested. A process loads a plug-in when it has mapped a library that the plug-in needs, or the
- * plug-in itself, or torch. Until then nothing is loaded and no vendor's code runs: most programs
- * of a process tree (shells, compilers) never load a plug-in.
+ * plug-in itself, or torch. Until then, nothing is loaded and no vendor's code runs, so most
+ * programs of a process tree (shells, compilers) never load a plug-in.
  *
  *   1. gputap's constructor runs last among the constructors of the libraries that the program is
- *      linked with, so vendors' runtimes among these libraries are already initialised. Their
- *      plug-ins are started here. main() does not begin before they record or START_NS have passed.
+ *      linked with, so vendors' runtimes among these libraries are already initialised. The
+ *      constructor starts the plug-ins of these runtimes. main() begins once the plug-ins record or
+ *      START_NS have passed.
  *   2. Every LOOK_NS, a thread looks for libraries that the program opens later. When torch's
- *      operators are about to be recorded, the program's thread looks, and waits as in step 1.
+ *      operators are about to be recorded, the program's thread also looks for such libraries, and
+ *      waits as in step 1.
  *
  * At the end of the process, each plug-in's thread takes the last records. This happens before the
- * vendors' own handlers, which were registered earlier, and the process waits at most END_NS.
+ * exit handlers of the vendors run, because these were registered earlier. The process waits at
+ * most END_NS.
  *
  * Never here: a call of a plug-in's function in a thread of the program. */
 #include <elf.h>
@@ -44,9 +47,11 @@ enum { LOOKER_STACK_BYTES = 64 << 10 };
 
 static struct gt_pu1 plugins[GT_PU1_MOST];
 static uint32_t plugin_count;
-static pid_t owner; /* process whose threads run; a fork's child has no such threads */
+/* process in which the plug-ins' threads run; a fork's child has no such threads */
+static pid_t owner;
 
-/* Placeholder for entries of the table: taps need a function, and never call it. */
+/* Placeholder for entries of the table. Each tap needs a function, but this function is never
+ * called. */
 static int nothing(const char *name, uint64_t correlation, uint64_t within)
 {
 	(void)name, (void)correlation, (void)within;
@@ -73,7 +78,7 @@ static void read_list(void)
 		plugins[plugin_count++].path = line + 1;
 }
 
-/* Return true if the file name @file ends a path in the line. */
+/* Return true if a path in the line ends with the file name @file. */
 static bool line_names(const char *line, const char *file)
 {
 	size_t bytes = strlen(file);
@@ -189,7 +194,8 @@ static uint32_t look_now(void)
 	if (left == atomic_exchange(&waiting, left))
 		return left;
 	wait_for_starts();
-	atexit(end_plugins); /* registered again, to run before the handlers of the new libraries */
+	/* registered again, so that it runs before the handlers of the new libraries */
+	atexit(end_plugins);
 	return left;
 }
 

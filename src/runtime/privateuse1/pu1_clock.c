@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of a plug-in. Times of its GPU activities are written unconverted, together with readings
- * of its clock and the host's ticks, and with the rate that the plug-in declares in the device's
- * object. The reader of the capture fits the line, as for any other device (clock/clock.h), even if
- * the clock is one of the host's clocks. A record whose times lie before the plug-in recorded, or
- * in the future, is rejected here, because it would stretch the capture by hours. Times of its
- * calls are CLOCK_REALTIME and are converted to host ticks here, on the line between two readings
- * of both clocks.
+/* Handles the times of a plug-in. Times of its GPU activities are written unconverted. Readings of
+ * the plug-in's clock and the host's ticks are also written, and the device's object contains the
+ * rate that the plug-in declares. The reader of the capture fits the line, as for any other device
+ * (clock/clock.h), even if the clock is one of the host's clocks. A record whose times lie before
+ * the plug-in began to record, or in the future, is rejected here, because such a record could
+ * stretch the capture by hours. Times of its calls are CLOCK_REALTIME and are converted to host
+ * ticks here, on the line between two readings of both clocks.
  *
  *   ticks |          * last      A round reads both clocks after the plug-in's flush: the calls
- *         |     .'               that come with it lie between this reading and the previous one.
+ *         |     .'               that the flush delivers lie between this reading and the last one.
  *         * first
  *         +------------ real */
 #include "runtime/privateuse1/pu1_parts.h"
@@ -19,11 +19,11 @@
 #include "util/clock_ns.h"
 
 enum { TRIES = 3 };
-#define FIRST_PAUSE_NS UINT64_C(1000000) /* pause between readings of a device: doubles to 1 s */
+#define FIRST_PAUSE_NS UINT64_C(1000000) /* between readings of a clock; doubles up to 1 s */
 #define LAST_PAUSE_NS  UINT64_C(1000000000)
-#define STEP_NS        INT64_C(1000000) /* limit above which CLOCK_REALTIME was set, not slewed */
+#define STEP_NS        INT64_C(1000000) /* above this limit, CLOCK_REALTIME was set, not slewed */
 #define SECOND_NS      INT64_C(1000000000)
-/* minimum distance of readings that can contradict a rate */
+/* minimum time between readings that can contradict a rate */
 #define MEASURE_NS     UINT64_C(100000000)
 #define DOUBT_PART     20 /* tolerance: 1 / DOUBT_PART */
 

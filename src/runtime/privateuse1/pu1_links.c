@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Map from the plug-in's correlations to calls: a hash table of the most recent calls. When the
+/* Maps the plug-in's correlations to calls, with a hash table of the most recent calls. When the
  * table is full, it becomes the previous table, and the former previous table is discarded. A GPU
- * activity that completes after a million further calls is therefore no longer linked. */
+ * activity that completes after a million further calls is therefore not linked. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,8 +58,8 @@ void gt_pu1_link_call(struct gt_pu1_links *l, const struct gt_pu1_link *call)
 	if (!call->correlation || !grow_links(l))
 		return;
 	at = find_place(l->now, l->room, call->correlation);
-	/* both levels of an API share the correlation: activities are linked to the level that the
-	 * program called */
+	/* both levels of an API share the correlation, and activities are linked to the level that
+	 * the program called */
 	if (at->correlation && !at->driver)
 		return;
 	l->used += !at->correlation;

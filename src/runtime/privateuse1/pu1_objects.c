@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in's devices, streams and graphs as numbered objects, written by the plug-in's own thread
- * when a record first refers to them; and the plug-in's properties and events. */
+/* Numbers a plug-in's devices, streams and graphs. The plug-in's own thread writes each as an
+ * object when a record first refers to it. This file also queries the plug-in's properties and
+ * writes events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,8 @@
 #include "core/emit.h"
 #include "runtime/privateuse1/pu1_parts.h"
 
-/* Return the entry of the key, or a free entry. The table is a hash table, because a plug-in may
- * use a new graph in each record. */
+/* Return the entry of the key, or a free entry. A hash table is used, because a plug-in may use a
+ * new graph in each record. */
 static struct gt_pu1_object *find_place(struct gt_pu1_object *table, uint32_t room, uint64_t key)
 {
 	uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (room - 1);
@@ -60,7 +61,7 @@ static uint64_t write_plugin_object(struct gt_pu1 *p, enum gt_object_type type, 
 	return number;
 }
 
-/* Query the plug-in's row for a device or a stream. */
+/* Get the plug-in's description of a device or a stream. */
 static bool ask_row(struct gt_pu1 *p, int32_t device, int32_t stream, struct gputap_plugin_row *row)
 {
 	int rc;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of vendors' PrivateUse1 plug-ins in gputap's own captures.
+/* Shared by the files that record vendors' PrivateUse1 plug-ins in gputap's own captures.
  *
- *   pu1_attach.c    selection and loading, once the process has the needed libraries; the end
- *   pu1_stream.c    a plug-in's own thread: load, flush, read, until the process ends
- *   pu1_records.c   conversion of the plug-in's records to gputap's records
- *   pu1_pushes.c    the program's pushes, passed to all plug-ins in the program's threads
- *   pu1_submits.c   submissions that plug-ins report, in the program's threads
- *   pu1_links.c     map from the plug-in's correlations to calls
- *   pu1_clock.c     the plug-in's times; CLOCK_REALTIME in host ticks
- *   pu1_objects.c   the plug-in's devices, streams and graphs as numbered objects
+ *   pu1_attach.c    selects plug-ins, loads them when the process has the libraries, ends them
+ *   pu1_stream.c    a plug-in's own thread, which loads, flushes and reads the plug-in
+ *   pu1_records.c   converts the plug-in's records to gputap's records
+ *   pu1_pushes.c    passes the program's pushes to all plug-ins, in the program's threads
+ *   pu1_submits.c   counts submissions that plug-ins report in the program's threads
+ *   pu1_links.c     maps the plug-in's correlations to calls
+ *   pu1_clock.c     reads the plug-in's clocks; converts CLOCK_REALTIME to host ticks
+ *   pu1_objects.c   numbers the plug-in's devices, streams and graphs, and writes them as objects
  *
  *   plug-in ── buffers ──► libgputap-plugin ── records ──► the plug-in's thread ──► rings
  *
  * `gputap run` has found the plug-ins, tested each in a separate process, and listed the useful
- * plug-ins in the session (cli/run_plugins.c). The first plug-in opens libgputap-plugin.so, so that
- * torch.profiler's bridge and this code share one host for a plug-in.
+ * plug-ins in the session (cli/run_plugins.c). libgputap-plugin.so is opened when the first plug-in
+ * is loaded. torch.profiler's bridge and this code thus share one host of the plug-ins.
  *
- * All functions of a plug-in run in the plug-in's own thread, which holds no lock of gputap. A
- * function that never returns therefore blocks no other thread. Waits for that thread have a
- * time-out. */
+ * All plug-in functions except pushes and pops run in the plug-in's own thread, which holds no lock
+ * of gputap. A function that never returns therefore blocks no other thread. Waits for that thread
+ * have a time-out. */
 #ifndef GPUTAP_RUNTIME_PU1_PARTS_H
 #define GPUTAP_RUNTIME_PU1_PARTS_H
 
@@ -62,7 +62,7 @@ enum gt_pu1_state {
 	GT_PU1_WAITS = 0, /* this process does not have the needed libraries */
 	GT_PU1_STARTS,    /* the plug-in's thread is loading the plug-in */
 	GT_PU1_RECORDS,
-	GT_PU1_OVER, /* the plug-in was refused, or its last record is written */
+	GT_PU1_OVER, /* the plug-in was refused, or its last record was written */
 };
 
 /* A correlation of the plug-in, and the call with this correlation. */
@@ -73,7 +73,8 @@ struct gt_pu1_link {
 };
 
 struct gt_pu1_links {
-	struct gt_pu1_link *now, *before; /* hash tables: `before` is full, `now` is being filled */
+	/* hash tables; `before` is full, and `now` is being filled */
+	struct gt_pu1_link *now, *before;
 	uint32_t room, used;
 };
 
@@ -83,7 +84,8 @@ struct gt_pu1_names {
 	size_t count, room;
 };
 
-/* Two readings of the clocks and the host's ticks. Times between the readings are interpolated. */
+/* Two readings of the host's ticks, CLOCK_BOOTTIME and CLOCK_REALTIME. Times are converted on the
+ * line through both readings. */
 struct gt_pu1_host_clock {
 	struct gt_pu1_reading {
 		uint64_t ticks, boot_ns, real_ns;
@@ -120,8 +122,8 @@ struct gt_pu1_standing {
 struct gt_pu1_record {
 	struct gputap_plugin_record r; /* without texts */
 	uint32_t name;                 /* string id */
-	uint32_t depth;                /* number of enclosing calls of a call */
-	uint32_t waited; /* number of rounds that an activity has waited for its call */
+	uint32_t depth;                /* for a call, number of enclosing calls */
+	uint32_t waited; /* for an activity, number of rounds that it has waited for its call */
 };
 
 struct gt_pu1_records {
@@ -130,7 +132,8 @@ struct gt_pu1_records {
 };
 
 struct gt_pu1 {
-	const char *path, *needs; /* parts of the session's list; `path` ends at the first tab */
+	/* pointers into the session's list; `path` ends at the first tab */
+	const char *path, *needs;
 	char name[64];
 	_Atomic uint32_t state; /* enum gt_pu1_state; a futex */
 	/* plug-in function that the plug-in's thread is executing, or NULL */
@@ -156,19 +159,19 @@ struct gt_pu1 {
 	struct gt_pu1_object *objects[GT_OBJECT_TYPE_COUNT];
 	uint32_t object_counts[GT_OBJECT_TYPE_COUNT], object_rooms[GT_OBJECT_TYPE_COUNT];
 	struct gt_pu1_device_clock clocks[GT_PU1_DEVICES];
-	/* start of the plug-in's thread; no activity in its records is older */
+	/* start time of the plug-in's thread; no activity in the plug-in's records is older */
 	uint64_t begun_boot_ns;
-	/* counts of the plug-in already reported in events */
+	/* the plug-in's counts, as already reported in events */
 	uint64_t reported[GPUTAP_PLUGIN_COUNT_COUNT];
 	/* numbers of records that the plug-in dropped, counted as lost */
 	uint64_t lost[PU1_KIND_COUNT];
-	uint64_t outside; /* number of records whose times cannot be correct */
+	uint64_t outside; /* number of records with impossible times */
 	bool untimed;     /* true once reported that the plug-in's clock cannot be read */
 };
 
 /* pu1_stream.c: start the thread. Return 0 or errno. */
 int gt_pu1_start(struct gt_pu1 *p);
-/* Request all plug-ins' threads to write their last records and end. */
+/* Ask the threads of all plug-ins to write their last records and end. */
 void gt_pu1_ask_end(void);
 
 /* pu1_records.c: write the records that the plug-in has now. @last: true if no more records will
@@ -177,20 +180,19 @@ void gt_pu1_write_records(struct gt_pu1 *p, bool last);
 /* Return the kinds that the session wants. */
 uint64_t gt_pu1_kinds(void);
 
-/* pu1_pushes.c: notify the plug-in with that index from now on. */
+/* pu1_pushes.c: start to pass pushes and pops to the plug-in with that index. */
 void gt_pu1_push_to(const struct gt_pu1_functions *f, uint32_t index);
-/* Notify no plug-in from now on, in a fork's child. */
+/* Stop passing pushes and pops to any plug-in, in a fork's child. */
 void gt_pu1_push_to_none(void);
-/* Convert an id in a record to the number of a range, or to an id of the program. Return 0 if the
- * id is not from gputap. */
+/* Convert an id in a record to the number of a range, or to an id of the program. Return 0 if
+ * gputap did not push the id. */
 uint64_t gt_pu1_range_of(uint64_t external);
 uint64_t gt_pu1_external_of(uint64_t external);
 
-/* pu1_submits.c: let the plug-in report its submissions from now on, if the plug-in supports
- * reports. */
+/* pu1_submits.c: make the plug-in report its submissions from now on, if it supports this. */
 void gt_pu1_hear_submissions(struct gt_pu1 *p);
-/* Get the kind of the first activity and the stack's number (0 if none) of the call with a
- * correlation. Return false if the plug-in did not report such a call. */
+/* Get the kind of the first activity of the call with a correlation, and the number of the call's
+ * stack (0 if no stack was recorded). Return false if the plug-in did not report such a call. */
 bool gt_pu1_take_call(struct gt_pu1 *p, uint64_t correlation, uint32_t *kind, uint32_t *stack);
 /* Count an activity as seen, once, when its record has arrived or is lost. @kind: PU1_KIND_COUNT if
  * unknown. */
@@ -202,17 +204,19 @@ const struct gt_pu1_link *gt_pu1_find_call(const struct gt_pu1_links *l, uint64_
 
 /* pu1_clock.c */
 void gt_pu1_clock_begin(struct gt_pu1_host_clock *c);
-/* Add a reading. The line then goes from the previous reading to this reading. Return the number of
- * ns by which CLOCK_REALTIME was set meanwhile. */
+/* Add a reading. The line then goes through the previous reading and this reading. Return the
+ * number of ns by which CLOCK_REALTIME was set meanwhile. */
 int64_t gt_pu1_clock_step(struct gt_pu1_host_clock *c);
 uint64_t gt_pu1_ticks(const struct gt_pu1_host_clock *c, uint64_t real_ns);
-/* Read a device's clock if the last reading is old enough. @always: true to read in any case. */
+/* Read a device's clock if the last reading is old enough. @always: true to read the clock in any
+ * case. */
 void gt_pu1_read_clock(struct gt_pu1 *p, int32_t device, bool always);
-/* Return true if a device can have had these times since the plug-in began to record, or if this is
- * unknown. */
+/* Return true if the times can lie between the moment when the plug-in began to record and now, or
+ * if this is unknown. */
 bool gt_pu1_is_in_life(const struct gt_pu1 *p, int32_t device, uint64_t start, uint64_t end);
 
-/* pu1_objects.c: return numbers of objects, or 0 if out of memory or if nothing is recorded. */
+/* pu1_objects.c. The functions that return an object's number return 0 if out of memory or if
+ * nothing is recorded. */
 /* Return the ticks per second that the device declares, or 0 if not declared. */
 uint64_t gt_pu1_rate(struct gt_pu1 *p, int32_t device);
 uint64_t gt_pu1_device(struct gt_pu1 *p, int32_t device);
@@ -220,7 +224,7 @@ uint64_t gt_pu1_queue(struct gt_pu1 *p, int32_t device, int32_t stream);
 uint32_t gt_pu1_graph(struct gt_pu1 *p, uint64_t graph);
 /* Write an event with the plug-in's name and a sentence about its failure. Thread: any. */
 void gt_pu1_event(struct gt_pu1 *p, struct gt_thread *t, uint64_t value, const char *text);
-/* Write an event with another code. Thread: the plug-in's own. */
+/* Like gt_pu1_event(), for another code. Thread: the plug-in's own. */
 void gt_pu1_event_of(struct gt_pu1 *p, enum gt_event_code code, uint64_t value, const char *text);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes the program's pushes to each plug-in's stacks, in the program's thread. The ids come back
- * in the records of activities that the thread submits meanwhile:
+/* Passes the program's pushes to each plug-in's stacks, in the program's thread. The records of
+ * activities that the thread submits meanwhile contain the pushed ids:
  *
  *   gputap_range_begin(), torch's operators   RANGE | number of the range   operators' stack
  *   gputap_external_push(.., OPERATION, id)   GIVEN | id                    operators' stack
  *   gputap_external_push(.., USER, id)        GIVEN | id                    the user's stack
  *
- * The upper bits distinguish gputap's ids from others: torch.profiler's bridge pushes its own ids.
- * While the bridge has a profile open, gputap pushes no ids, because a record has only one id.
+ * The upper bits distinguish gputap's ids from other ids, because torch.profiler's bridge pushes
+ * its own ids. While the bridge has a profile open, gputap pushes no ids, because a record has only
+ * one id.
  * The contract in docs/tools/vendor-plugin.md requires that pushes and pops take no lock and make
  * no system call. */
 #include "core/external.h"
@@ -27,7 +28,7 @@ static void push_plugins(enum gt_pushed what, uint64_t id)
 	uint64_t mask = atomic_load_explicit(&notified, memory_order_relaxed);
 
 	if (id & OWN_BITS || is_session_active())
-		id = 0; /* pushed without an id, which keeps pushes and pops balanced */
+		id = 0; /* push 0 instead of an id, so that pushes and pops stay balanced */
 	else
 		id |= what == GT_PUSHED_RANGE ? RANGE : GIVEN;
 	for (uint32_t i = 0; mask; mask >>= 1, i++)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Converts a plug-in's records to gputap's records, in rounds:
  *
- *   1. All completed records of the plug-in are read. Calls and GPU activities come in any order,
- *      and a call's record may come after the record of its activity.
+ *   1. All completed records of the plug-in are read. Calls and GPU activities arrive in any order,
+ *      so a call's record may arrive after the record of its activity.
  *   2. Calls are sorted by thread and end, as threads write them (a call after the calls nested in
  *      it), and written into the ring of a state that represents the calling thread.
  *   3. Activities are written afterwards, with the number of their call. An activity whose call has
  *      not arrived waits for the call, for at most ROUNDS_WAITED rounds.
  *
- * Counting: all records read are seen. Invalid records, and records that the plug-in reports as
- * dropped, are seen and lost, with an event that names the plug-in. */
+ * Counting: every record that is read counts as seen. Invalid records, and records that the plug-in
+ * reports as dropped, count as seen and lost, and an event names the plug-in. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,9 +147,9 @@ static void learn_role(struct gt_pu1 *p, uint32_t name, uint32_t kind)
 		learn_name(n, name);
 }
 
-/* Learn the roles of calls if the plug-in lacks pu1.submits. When an activity comes, the name of
- * the call with the activity's correlation is noted as a name of calls that launch, copy, or set.
- * Runs before the calls of this round are written. */
+/* Learn the roles of calls if the plug-in lacks pu1.submits. When an activity arrives, the name of
+ * the call with the activity's correlation is stored as the name of a call that launches, copies,
+ * or sets. Call before the calls of this round are written. */
 static void learn_roles(struct gt_pu1 *p)
 {
 	struct gt_pu1_links by_correlation = {0};
@@ -175,8 +175,8 @@ static void learn_roles(struct gt_pu1 *p)
 	free(by_correlation.before);
 }
 
-/* Return the operation that a call is recorded as, and the number of the call's stack. Calls of the
- * driver count as launches only if the program makes them itself. */
+/* Return the operation as which a call is recorded, and output the number of the call's stack.
+ * Driver calls are recorded as launches only if the program itself makes them. */
 static uint32_t operation_of(struct gt_pu1 *p, const struct gt_pu1_record *c, uint32_t *stack)
 {
 	const bool driver = c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER;
@@ -199,8 +199,8 @@ static uint32_t operation_of(struct gt_pu1 *p, const struct gt_pu1_record *c, ui
 
 /* Calls ------------------------------------------------------------------------------ */
 
-/* Compare two calls in the order in which threads write records: a call after the calls nested in
- * it. */
+/* Compare two calls by the order in which threads write records, in which a call follows the calls
+ * nested in it. */
 static int compare_calls(const void *a, const void *b)
 {
 	const struct gputap_plugin_record *x = &((const struct gt_pu1_record *)a)->r,
@@ -212,11 +212,12 @@ static int compare_calls(const void *a, const void *b)
 		return x->end < y->end ? -1 : 1;
 	if (x->start != y->start)
 		return x->start > y->start ? -1 : 1;
-	/* the driver's calls are nested in the runtime's */
+	/* driver calls are nested in runtime calls */
 	return (int)x->kind < (int)y->kind ? 1 : -1;
 }
 
-/* Compute the depth of each call, from the last to the first, since enclosing calls come later. */
+/* Compute the depth of each call, from the last call to the first, because an enclosing call
+ * follows the calls nested in it. */
 static void find_depths(struct gt_pu1_records *calls)
 {
 	enum { MOST = 64 };
@@ -422,7 +423,7 @@ static void write_all_activity(struct gt_pu1 *p, bool last)
 
 /* Counts ----------------------------------------------------------------------------- */
 
-/* Meaning of a library's count for the capture. */
+/* Effect on the capture of a count that libgputap-plugin reports. */
 enum count_meaning {
 	COUNT_NOTHING = 0, /* reported elsewhere */
 	COUNT_LOST,        /* number of lost records */

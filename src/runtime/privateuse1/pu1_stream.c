@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in's own thread. All of the plug-in's functions except pushes and pops run here.
+/* Implements a plug-in's own thread. All of the plug-in's functions except pushes and pops run
+ * here.
  *
  *   WAITS ── gt_pu1_start() ──► STARTS ── loaded, registered, enabled ──► RECORDS
  *                                  └─ refused ──► OVER ◄── the end, last records ──┘
  *
- * Every PAUSE_NS the thread flushes the plug-in and writes completed records. At the end of the
- * process the thread does so once more, and the ending thread waits for it, with a time-out
+ * Every PAUSE_NS, the thread flushes the plug-in and writes completed records. When the process
+ * ends, it does so a last time, and the thread that ends the process waits for it, with a time-out
  * (pu1_attach.c). */
 #include <dlfcn.h>
 #include <errno.h>
@@ -63,8 +64,8 @@ static const struct gt_pu1_functions *open_library(void)
 		return &f;
 	snprintf(path, sizeof path, "%s", gt_recording.session->plugins);
 	path[strcspn(path, "\n")] = '\0';
-	/* prefer the program's own copy of the library if it exists, because a plug-in has one
-	 * host */
+	/* prefer the program's own copy of the library if it exists, because a plug-in can have
+	 * only one host */
 	library = dlopen("libgputap-plugin.so.0", RTLD_NOW | RTLD_NOLOAD);
 	if (!library)
 		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

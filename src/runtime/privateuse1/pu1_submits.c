@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Submissions as a plug-in reports them (the group pu1.submits), in the submitting threads.
+/* Counts the submissions that a plug-in reports (the group pu1.submits), in the submitting threads.
  *
  *   vendor's call ── submitted ──► counted as seen, in the thread's slot ──► announced[kind]
- *                        └──────► with --stacks: the number of its stack, by correlation
+ *                        └──────► with --stacks: the number of the call's stack, by correlation
  *   record arrives ── gt_pu1_arrives() ──► arrived[kind]; counted as seen unless announced
  *
  * An activity whose record never arrives, for example because the process is killed, is thus seen
@@ -33,8 +33,8 @@ static uint32_t place_of(uint64_t correlation, uint32_t probe)
 	       GT_PU1_CALLS_KNOWN;
 }
 
-/* Keep a call's data by correlation. An entry has two words for the correlation: `claim` is set
- * first to claim the entry, and `correlation` last, when the entry is readable. */
+/* Store a call's data under its correlation. An entry has two words for the correlation: `claim` is
+ * set first to claim the entry, and `correlation` last, when the entry is readable. */
 static void keep_call(struct gt_pu1 *p, uint64_t correlation, uint32_t kind, uint32_t stack)
 {
 	for (uint32_t i = 0; i < PROBES && correlation; i++) {

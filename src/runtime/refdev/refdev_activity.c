@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference accelerator's GPU activities. The runtime notifies its subscribers of each activity
- * twice: in the submitting thread, inside the call, and after the activity has completed.
+/* Records the reference accelerator's GPU activities. The runtime notifies its subscribers of each
+ * activity twice: in the submitting thread, inside the call, and after the activity has completed.
  *
  *   wrap            the thread's open call                   open_call
  *     └─ the runtime's function ─ on_submitted()   gt_activity_begin(): the runtime keeps the token
@@ -15,7 +15,8 @@
 #include "runtime/activity_token.h"
 
 static _Thread_local const struct gt_call *open_call;
-static const struct gt_table *_Atomic subscribed; /* table of the library that notifies gputap */
+/* table of the library copy that notifies gputap */
+static const struct gt_table *_Atomic subscribed;
 
 static uint32_t saturated(uint64_t n)
 {
@@ -85,8 +86,8 @@ static void on_completed(const refdevActivity *a, void *token, void *user)
 	gt_refdev_read_clock(table, gt_thread_own(), a->device);
 }
 
-/* Subscribe to one copy of the library. Only one copy notifies of its activities; a second copy in
- * the process has only calls. */
+/* Subscribe to one copy of the library. If the process has a second copy, only the calls of that
+ * copy are recorded. */
 static void subscribe_to_activity(const struct gt_table *table)
 {
 	static refdevSubscriber subscriber = {sizeof subscriber, NULL, on_submitted, on_completed,

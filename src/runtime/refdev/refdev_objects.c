@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See refdev_objects.h. Entries are found without a lock, added with a lock, and never removed: a
- * device's streams and graphs are numbered, and numbers are not reused. A fork's child has no
- * device, so nothing is written again in the child. */
+/* See refdev_objects.h. Entries are looked up without a lock, added with a lock, and never removed,
+ * because the runtime numbers a device's streams and graphs and does not reuse the numbers. A
+ * fork's child has no device, so nothing is written again in the child. */
 #include "runtime/refdev/refdev_objects.h"
 
 #include <stdatomic.h>
@@ -15,7 +15,7 @@
 #include "util/clock_ns.h"
 
 enum { BUCKETS = 256, DEVICES = 16 };
-#define FIRST_PAUSE_NS UINT64_C(1000000) /* pause between readings of a clock: doubles to 1 s */
+#define FIRST_PAUSE_NS UINT64_C(1000000) /* pause between readings of a clock; doubles up to 1 s */
 #define LAST_PAUSE_NS  UINT64_C(1000000000)
 
 struct object_entry {
@@ -69,7 +69,8 @@ static void notify_object(const struct named_object *what, uint64_t number)
 	gt_tool_object_loaded(gt_tool_object_add(&o, NULL));
 }
 
-/* Return the number of a handle's object. @text: description of the object, written once. */
+/* Return the number of a handle's object. @text: description of the object, which is written only
+ * once. */
 static uint64_t number_of_handle(struct gt_thread *t, const struct named_object *what,
 				 const struct gt_text *text)
 {
@@ -171,7 +172,7 @@ void gt_refdev_read_clock(const struct gt_table *table, struct gt_thread *t, int
 	pause = atomic_load_explicit(&r->pause_ns, memory_order_relaxed);
 	pause = !pause ? FIRST_PAUSE_NS : pause < LAST_PAUSE_NS ? 2 * pause : pause;
 	if (!atomic_compare_exchange_strong(&r->next_ns, &next, now + pause))
-		return; /* another thread reads the clock */
+		return; /* another thread is reading the clock */
 	atomic_store_explicit(&r->pause_ns, pause, memory_order_relaxed);
 	gt_internal_enter();
 	before = gt_ticks();

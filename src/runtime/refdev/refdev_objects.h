@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference accelerator's devices, streams and graphs as numbered objects, written when an
- * activity first refers to them. */
+/* Numbers the reference accelerator's devices, streams and graphs, and writes each as an object
+ * when an activity first refers to it. */
 #ifndef GPUTAP_RUNTIME_REFDEV_OBJECTS_H
 #define GPUTAP_RUNTIME_REFDEV_OBJECTS_H
 
@@ -8,7 +8,7 @@
 #include "core/tap.h"
 #include "soft/refdev/refdev.h"
 
-/* A runtime's function below all taps. */
+/* The runtime's own function, below all taps. */
 #define GT_REFDEV_REAL(table, name) \
 	((gt_refdev_##name##_fn *)(table)->taps[GT_REFDEV_INDEX_##name].real)
 

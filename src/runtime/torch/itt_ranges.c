@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Records tasks of ITT (Intel) as ranges: torch.autograd.profiler.emit_itt(), OpenVINO, oneTBB and
- * others.
+/* Records the tasks of Intel's ITT as ranges. Users of ITT are torch.autograd.profiler.emit_itt(),
+ * OpenVINO, oneTBB and others.
  *
  * A program that uses ITT contains a small part of ITT. At its first call, this part opens the
- * library that INTEL_LIBITTNOTIFY64 names and looks up each function of ITT in the library. `gputap
- * run` sets the variable to libgputap.so, unless the user has set it to another library.
- * __itt_api_version must exist for functions to be looked up this way, for the groups in
- * INTEL_ITTNOTIFY_GROUPS. Functions not defined here do nothing.
+ * library that INTEL_LIBITTNOTIFY64 names and looks up each ITT function in the library. `gputap
+ * run` sets the variable to libgputap.so, unless the user has set it to another library. ITT looks
+ * up the functions of the groups in INTEL_ITTNOTIFY_GROUPS, if the library defines
+ * __itt_api_version. ITT functions that are not defined here do nothing.
  *
  * NEEDSWORK: start and end of a task in different threads (__itt_task_begin_overlapped), frames and
  * regions are not recorded. */
@@ -19,7 +19,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* ITT's own layouts, which ITT's part of the program reads. */
+/* ITT's own layouts, which the part of ITT in the program reads. */
 struct itt_id {
 	unsigned long long d1, d2, d3;
 };
@@ -40,8 +40,8 @@ EXPORT void __itt_task_begin(const struct itt_domain *domain, struct itt_id task
 			     struct itt_id parent, const struct gt_range_text *name);
 EXPORT void __itt_task_end(const struct itt_domain *domain);
 
-/* Key of all tasks, since a task's end does not identify its start. Distinct from addresses, which
- * other users pass as keys. */
+/* Key of all tasks, because a task's end does not identify its start. It differs from all
+ * addresses, which other callers pass as keys. */
 static const uint64_t KEY = UINT64_C(1) << 56;
 static _Thread_local uint32_t depth __attribute__((tls_model("initial-exec")));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that use libtorch without Python: loads the observer of operators (torch/) into the
- * program. With Python, `import torch` loads the observer.
+/* Loads the observer of operators (torch/) into programs that use libtorch without Python. With
+ * Python, `import torch` loads the observer.
  *
  *   1a. If the program is linked with libtorch, the dynamic linker maps and initialises libtorch,
  *       then calls our constructor. The constructor is called last because gputap precedes all
@@ -8,9 +8,9 @@
  *   1b. If the program opens libtorch, or a library that needs libtorch, the first operator or
  *       range in any thread passes through a gputap function (runtime/torch_fronts.h). Operators
  *       in other threads do not wait meanwhile.
- *   2.  If torch's function that returns its version does not exist, the program does not use
- *       libtorch. If Python's part of torch is mapped, `import torch` does the rest, unless it is
- *       disabled.
+ *   2.  If the function that returns torch's version does not exist, the program does not use
+ *      libtorch. If Python's part of torch is mapped, `import torch` does the rest, unless it is
+ *      disabled.
  *   3.  The observer is at the path in GPUTAP_TORCH_OBSERVER, or next to torch, where pip installs
  *       both:
  *         site-packages/torch/lib/libtorch_cpu.so     site-packages/gputap/_shim/observer.so
@@ -33,8 +33,8 @@
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-/* Not static, because the assembler below uses these symbols. Nonzero gt_torch_settled ends the
- * search. */
+/* Not static, because the assembler below uses these symbols. The search ends once gt_torch_settled
+ * is nonzero. */
 HIDDEN _Atomic uint8_t gt_torch_settled;
 HIDDEN void *gt_torch_real[GT_TORCH_FRONTS];
 HIDDEN void gt_torch_meet(void);
@@ -82,8 +82,8 @@ static void load_observer(const void *torch)
 
 	if (!find_observer(torch, path, sizeof path))
 		return;
-	/* RTLD_LAZY: another release of torch may lack the C++ functions, which are then not
-	 * called */
+	/* RTLD_LAZY, because another release of torch may lack the C++ functions, which are then
+	 * not called */
 	library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 	*(void **)&attach = library ? dlsym(library, "gputap_torch_attach") : NULL;
 	if (!attach)
@@ -119,7 +119,7 @@ static bool is_pythons(void)
 	return python != NULL;
 }
 
-/* Attach at the program's first operator or range, in a libtorch that was opened. */
+/* Attach at the program's first operator or range, if the program has opened libtorch. */
 void gt_torch_meet(void)
 {
 	int saved = errno;
@@ -153,7 +153,8 @@ __attribute__((constructor)) static void start_torch_attach(void)
 			"gt_torch_meet", "gt_torch_real + 8 * " #i)
 __asm__(".text\n" FRONT(0) FRONT(1));
 
-/* Differences of addresses, which are not constant expressions in C. */
+/* Differences of addresses. They are computed in assembler, because they are not constant
+ * expressions in C. */
 __asm__(".section .rodata.gputap_attach, \"a\"\n"
 	".balign 8\n"
 	".globl gputap_attach_ranges\n"

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of a framework and of the program: gputap_range_begin() and gputap_range_end().
+/* Records the ranges that a framework or the program marks with gputap_range_begin() and
+ * gputap_range_end().
  *
- * A thread's open ranges are a stack in separate memory, which its first range maps:
+ * The open ranges of a thread are on a stack in separate memory, which the thread's first range
+ * maps:
  *
- *   | depth | words_used | open[RANGES]: name, start, id, .. | words[WORDS]: their shapes |
+ *   | depth | words_used | open[RANGES]: name, start, id, .. | words[WORDS]: shapes |
  *
  * A range takes a number from its thread when it begins, like a call. At its end, the range is
  * written as one record with the number of the last call that the thread has begun by then. A
- * reader thus finds the range's contents by numbers, not by times. A range is not an open call: a
- * runtime's calls within a range are the program's (core/thread.h).
+ * reader thus finds the range's contents by numbers, not by times. A range is not an open call, so
+ * calls of a runtime within a range count as made by the program (core/thread.h).
  *
  * Pauses of the program (gt_contexts_pause()): a range is recorded, from its start to its end,
  * unless it begins and ends in the same pause. Calls before and after a pause are therefore inside
  * such a range.
  *
- * Ranges and marks of NVTX are a separate domain: runtime/nvtx.
+ * Ranges and marks of NVTX belong to a separate domain (runtime/nvtx).
  * Locking: none, except for the first range of the process.
  * Never here: allocation beyond a thread's first range, formatting. */
 #include <errno.h>
@@ -45,13 +47,14 @@ struct torch_range {
 	uint32_t pauses; /* gt_pauses of the pause in which the range began, or 0 */
 	uint16_t words;
 	uint8_t op;   /* number of the range's operation, from its kind */
-	bool has_key; /* true if from gputap_range_begin() */
+	bool has_key; /* true if gputap_range_begin() began the range */
 	bool pushed;  /* true if vendors' plug-ins were notified */
-	bool is_last; /* true for the last range of the recording window: core/range_window.h */
+	bool is_last; /* true for the last range of the recording window (core/range_window.h) */
 };
 
 struct gt_torch_ranges {
-	uint32_t depth; /* includes ranges beyond RANGES, which are not kept */
+	/* number of open ranges, including those beyond RANGES, which are not kept */
+	uint32_t depth;
 	uint32_t words_used;
 	struct torch_range open[RANGES];
 	int64_t words[WORDS];
@@ -68,7 +71,8 @@ static_assert((int)GT_RANGES_INDEX_range_operator == GT_RANGES_range_operator &&
 	      "the index of a tap is its operation's number");
 static_assert((int)GT_RANGES_INDEX_COUNT == (int)OPERATIONS, "one tap each");
 
-/* Placeholder for entries of the table: taps need a function, and never call it. */
+/* Placeholder for entries of the table. Each tap needs a function, but this function is never
+ * called. */
 static uint64_t nothing(const char *name, int64_t sequence, const int64_t *shapes, uint32_t words)
 {
 	(void)name, (void)sequence, (void)shapes, (void)words;
@@ -239,7 +243,7 @@ static void write_range(struct gt_thread *t, const struct gt_torch_ranges *r,
 	w->start = o->start;
 	w->end = end;
 	w->id = o->id;
-	w->ret = t->next_id - 1; /* number of the last call that began */
+	w->ret = t->next_id - 1; /* number of the last call that has begun */
 	w->args[0] = (uintptr_t)o->name;
 	w->args[1] = (uint64_t)o->sequence;
 	w->args[2] = o->words ? (uintptr_t)(r->words + r->words_used) : 0;
@@ -270,7 +274,7 @@ static inline void end_range(struct gt_torch_ranges *r)
 
 	if (gt_unlikely(o->pushed))
 		gt_pop_notify(GT_PUSHED_RANGE);
-	/* a range that began in a fork's parent is recorded in the parent */
+	/* the range began in the parent of a fork, which records it */
 	if (gt_likely(t && t->epoch == o->epoch && (!o->pauses || count_late(t, o))))
 		write_range(t, r, o, end);
 	r->words_used -= o->words;
@@ -298,7 +302,7 @@ static __attribute__((cold, noinline)) int end_outer(struct gt_torch_ranges *r, 
 	return 0;
 }
 
-/* End the range with a given key, or a range without a key. @key: 0 if the range has none. */
+/* End the innermost range with @key, or without a key if @has_key is false. */
 static inline __attribute__((always_inline)) int end_match(bool has_key, uint64_t key)
 {
 	struct gt_torch_ranges *r = gt_thread.ranges;

@@ -9,18 +9,19 @@
  * 2. The loader calls these functions, each for one table. The adapter fills the table in. Wanted
  *    entries become taps, or all entries if a tool exists.
  * 3. With one adapter the loader calls through that table. With several adapters the loader calls
- *    through the table in a handle's first word, which the adapter has filled in itself. The first
- *    handle is the adapter's own, from urAdapterGet(). get_adapter() wraps this function and puts
- *    taps into the handle's table.
+ *    through the table to which a handle's first word points. The adapter itself has filled in this
+ *    table. The first handle is the adapter's own, from urAdapterGet(). get_adapter() wraps this
+ *    function and puts taps into the handle's table.
  *
  * Positions and arguments change without a change of the API's version (0.12 for two years). An
  * adapter counts as the described release if all its tables have as many entries as that release's
- * tables. No other of the 58 sets of tables that 0.11 and 0.12 had from June 2024 on has the same
- * numbers. Other releases get no taps, and an event reports this if their calls were wanted.
+ * tables. None of the other 57 sets of tables that 0.11 and 0.12 had from June 2024 on has the same
+ * numbers of entries. gputap puts no taps into the tables of other releases, and an event reports
+ * this if their calls were wanted.
  *
- * Not recorded: adapters that are linked into libsycl. In 2026.2 this is only OpenCL's adapter,
- * whose calls of OpenCL are recorded. Also not recorded: an adapter that was mapped before the
- * first tool started. */
+ * Not recorded: adapters that are linked into libsycl. In 2026.2 this is only the OpenCL adapter,
+ * whose OpenCL calls are recorded. Also not recorded: an adapter that was mapped before the first
+ * tool started. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -29,7 +30,7 @@
 #include "core/recording.h"
 #include "core/table.h"
 #include "generated/unified_runtime_taps.h"
-#include "generated/unified_runtime_wraps.h" /* types of functions */
+#include "generated/unified_runtime_wraps.h" /* function types */
 #include "runtime/interposition.h"
 
 enum {
@@ -41,7 +42,7 @@ enum {
 
 enum {
 	VERSION = 12,      /* 0.12: major << 16 | minor */
-	ENTRIES_MAX = 128, /* maximum entries of one table, with room for later releases */
+	ENTRIES_MAX = 128, /* maximum number of entries in a table, with room for later releases */
 	NUMBERS = 512      /* number of operations: `entries` in api/unified-runtime.api */
 };
 
@@ -67,7 +68,7 @@ static const struct part {
 #undef X
 };
 
-/* Result of find_release() for each instance, with the address of its library. */
+/* Result of find_release() for each instance, with the address of the instance's library. */
 static struct {
 	pthread_mutex_t lock;
 	uint64_t base[GT_INSTANCES];
@@ -99,7 +100,7 @@ static bool calls_are_wanted(void)
 	return false;
 }
 
-/* Return true if a tool exists, which may request more calls later. */
+/* Return true if a tool exists. A tool may request more calls later. */
 static bool has_tool(void)
 {
 	return atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) != 0;
@@ -237,8 +238,8 @@ _Static_assert(GT_INSTANCES == 8, "one function above for each");
 #define GT_ATTACH_EXPORTS "runtime/unified_runtime/ur_parts.inc"
 #include "runtime/attach_object.inc"
 
-/* Adopt new adapters. The caller may hold the dynamic linker's lock: no dlopen(), no dladdr()
- * here. */
+/* Attach to newly mapped adapters. The caller may hold the dynamic linker's lock, so this function
+ * must not call dlopen() or dladdr(). */
 __attribute__((visibility("hidden"), used)) void gt_unified_runtime_parts_attached(void)
 {
 	gt_attach_adopt_all(gt_unified_runtime_parts_attach_states, gt_unified_runtime_tables,
