@@ -212,8 +212,8 @@ bool gt_plugin_is_no_library(const char *path, char *why, size_t size);
 /**
  * gt_plugin_open() - load a file and convert its plug-in to this gputap's form
  * @index: index of the plug-in, which selects the callbacks
- * Return: true on success. On false, @why receives the missing part. On failure the library stays
- *         loaded, because something that it started may still run.
+ * Return: true on success; false: @why receives the missing part, and the library stays loaded,
+ *         because something that it started may still run.
  */
 bool gt_plugin_open(struct gt_plugin *p, const char *path, char *why, size_t size);
 

@@ -6,8 +6,8 @@
  *                                      │ children, in the order of loading: kernel symbols
  *                                      └ subscriptions: {context, its eight bytes}, for each LOAD
  *
- * A context is notified of an object's LOAD once, by the thread that loads the object or, in a
- * replay, by the thread that starts the context. If both threads try at the same time, the thread
+ * A context is notified of an object's LOAD once: in the thread that loads the object or, for a
+ * replay, in the thread that starts the context. If both threads try at the same time, the thread
  * that adds the subscription notifies. A parent's LOAD comes before its children's. UNLOAD goes to
  * the contexts that have a subscription.
  *

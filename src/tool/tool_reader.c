@@ -73,8 +73,8 @@ static void in_child(void)
 			clear_reader(r);
 	if (gt_tool_reader)
 		gt_tool_reader->thread = (uint32_t)syscall(SYS_gettid);
-	if (atomic_load(&order_sequence) % 2) /* a thread of the parent was writing the order;
-	 * complete the write */
+	/* if a thread of the parent was writing the order, complete the write */
+	if (atomic_load(&order_sequence) % 2)
 		atomic_fetch_add(&order_sequence, 1);
 }
 

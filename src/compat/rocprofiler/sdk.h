@@ -252,8 +252,8 @@ void sdk_objects_drop(struct sdk_context *c);
 /* Tables (sdk_table.c) ---------------------------------------------------------------------- */
 
 void sdk_tables_init(void);
-/* Return the name of a table that a separate library offered, or NULL if the type is not such a
- * table's. */
+/* Return the name of a table that a separate library offered, or NULL if no such table has that
+ * type. */
 const char *sdk_offered_name(uint32_t type);
 
 /* Agents (sdk_agent.c) ------------------------------------------------------------------------ */

@@ -224,8 +224,8 @@ static uint32_t exit_flag(void)
 	return order && !strcmp(order, "first-to-last") ? GPUTAP_CONTEXT_EXIT_FORWARD : 0;
 }
 
-/* Return a nonzero flag if the start times of calls are needed, which records, and callbacks for
- * allocations, contain. */
+/* Return a nonzero flag if start times of calls are needed. Records, and callbacks for allocations,
+ * contain them. */
 static uint32_t is_timed(const struct sdk_context *c)
 {
 	bool timed = c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION].ops.configured;

@@ -64,8 +64,8 @@ static void enter_launch(const struct cupti_callback *c, uint32_t id,
 	const struct gt_thread *t = &gt_thread;
 	uint64_t call = t->api_id, start = t->api_start;
 
-	if (gt_unlikely(!call)) /* the driver call is not recorded, so use the enclosing runtime
-	 * call */
+	/* if the driver call is not recorded, use the enclosing runtime call */
+	if (gt_unlikely(!call))
 		call = gt_announced_open(&start);
 	atomic_store_explicit(&l->correlation, 0, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);

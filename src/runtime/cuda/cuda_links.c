@@ -64,8 +64,8 @@ bool gt_cuda_link_find(uint32_t correlation, struct gt_cuda_link *link, bool *mo
 	struct progress *p = &progress[correlation % GT_CUDA_LINKS];
 	struct kept *k;
 
-	if (!correlation) /* CUPTI reports no call for the record; in links[], 0 marks slots without
-	 * a link */
+	/* CUPTI reports no call for the record; in links[], 0 marks slots without a link */
+	if (!correlation)
 		return false;
 	if (copy_link(correlation, link)) {
 		if ((int32_t)(correlation - newest) > 0)

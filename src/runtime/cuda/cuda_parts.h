@@ -163,7 +163,7 @@ void gt_cuda_stream_made(void *context, uint32_t context_id, void *stream);
 /* The layer below (cuda_beneath.c) ---------------------------------------------------------- */
 
 /* Return the driver's own function, below all taps. Return NULL if the driver lacks the function or
- * was not seen yet. */
+ * has not been seen yet. */
 #define GT_CUDA_REAL(name) ((gt_cuda_driver_##name##_fn *)gt_cuda_real(GT_CUDA_DRIVER_INDEX_##name))
 void *gt_cuda_real(uint32_t index);
 void gt_cuda_table_is(const struct gt_table *table);

@@ -363,7 +363,8 @@ int gt_hip_wrap_hipGraphExecDestroy(const struct gt_call *call, void *exec)
 {
 	struct hip_graph *g = exec ? find_graph(exec) : NULL;
 
-	if (g) { /* before the real call, because another thread may get the handle for a new graph */
+	/* before the real call, because another thread may get the handle for a new graph */
+	if (g) {
 		notify_graph(g, false);
 		gt_core_lock();
 		atomic_store_explicit(&g->handle, NULL, memory_order_release);

@@ -40,8 +40,8 @@ struct gt_hip_node {
 	 * follows */
 	uint32_t next[GT_GRAPH_PARTS];
 	uint8_t kind; /* enum gt_hip_node_kind */
-	bool first,
-		last; /* true if no node with an activity precedes this node; true if none follows */
+	/* true if no node with an activity precedes this node; true if none follows */
+	bool first, last;
 };
 
 struct gt_hip_nodes {

@@ -2,8 +2,8 @@
 /* Manages the submit orders of HIP's streams with AMD_DIRECT_DISPATCH=0 (see runtime/submit_order.h
  * for the steps and rules).
  *
- *   order: | oldest call | .. | newest |      one per stream, looked up by the stream's handle; a
- *           ▲                  ▲              default stream's, by device or thread
+ *   order: | oldest call | .. | newest |      one per stream, looked up by the stream's handle or,
+ *           ▲                  ▲              for default streams, by device or thread
  *           │ the stream's thread takes calls
  *           the program's threads add calls
  *

@@ -16,7 +16,7 @@
 
 #define SECOND_NS      UINT64_C(1000000000)
 #define FIRST_PAUSE_NS UINT64_C(1000000)
-#define SLOWEST_HZ     UINT64_C(100000) /* a lower value is the ns per tick */
+#define SLOWEST_HZ     UINT64_C(100000) /* a timerResolution below this is in ns per tick */
 
 static uint64_t mask_of(uint32_t bits)
 {

@@ -12,7 +12,7 @@
  * times are unknown, and an event in the capture reports this once.
  * NEEDSWORK: a copy in the other list could preserve the times if the command that reuses the event
  * waits for that activity, possibly indirectly; gputap would have to know this for each command. A
- * wait in gputap is not possible, because the activity may be waiting for the program's next
+ * wait in gputap might never end, because the activity may be waiting for the program's next
  * action. */
 #include "runtime/level_zero/level_zero_objects.h"
 
@@ -37,8 +37,8 @@ static void notify_ended(const struct batch *b)
 				      b->items[i].start_ns, b->items[i].end_ns);
 }
 
-/* Read the pending activity's times. Return false if the event contains no times, whose time stamps
- * would be 0. */
+/* Read the pending activity's times. Return false if no valid times exist. Time stamps of 0 are
+ * invalid. */
 static bool read_times(const struct gt_lz_queue *queue, const struct gt_lz_activity *i,
 		       struct ended *e, struct gt_lz_anchor *known)
 {

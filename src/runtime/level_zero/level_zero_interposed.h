@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists the Level Zero libraries that are interposed: drivers, identified by the functions that
  * fill in their tables. The loader and its layers export functions with the same names, and
- * additional functions by which they are recognised; they are not interposed. Included by
- * runtime/arm.h. */
+ * additional functions by which gputap recognises them. Neither the loader nor its layers are
+ * interposed. Included by runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_INTERPOSED_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_INTERPOSED_H
 

@@ -96,8 +96,8 @@ void gt_lz_owns_prepare(void)
 	if (!c)
 		return;
 	gt_lz_lock(&c->lock);
-	if (c->pools && c->pools->made) /* otherwise the pool exists already, or the context was
-	 * destroyed */
+	/* otherwise the pool exists already, or the context was destroyed */
+	if (c->pools && c->pools->made)
 		make_pool(c);
 	gt_lz_unlock(&c->lock);
 }

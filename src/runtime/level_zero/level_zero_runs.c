@@ -241,7 +241,7 @@ static void end_readbacks(struct gt_lz_list *list)
 	for (struct gt_lz_readback *r = list->readbacks, *next; r; r = next) {
 		next = r->next;
 		if (!atomic_load_explicit(&r->users, memory_order_acquire))
-			destroy_readback(list, r); /* otherwise, the readback is not destroyed */
+			destroy_readback(list, r); /* a readback in use is not destroyed */
 	}
 	list->readbacks = NULL;
 	list->readback_count = 0;

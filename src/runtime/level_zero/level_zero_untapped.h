@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports functions that a driver hands out but gputap has no description of, and hence no tap. An
- * event names each such function once, and the program gets the driver's function. */
+/* Reports functions that a driver hands out but for which gputap has no description and therefore
+ * no tap. An event names each such function once, and the program gets the driver's function. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_UNTAPPED_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_UNTAPPED_H
 

@@ -9,8 +9,8 @@
  *       range in any thread passes through a gputap function (runtime/torch_fronts.h). Operators
  *       in other threads do not wait meanwhile.
  *   2.  If the function that returns torch's version does not exist, the program does not use
- *      libtorch. If Python's part of torch is mapped, `import torch` does the rest, unless it is
- *      disabled.
+ *       libtorch. If Python's part of torch is mapped, `import torch` does the rest, unless it is
+ *       disabled.
  *   3.  The observer is at the path in GPUTAP_TORCH_OBSERVER, or next to torch, where pip installs
  *       both:
  *         site-packages/torch/lib/libtorch_cpu.so     site-packages/gputap/_shim/observer.so
