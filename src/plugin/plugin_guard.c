@@ -166,7 +166,7 @@ bool gt_plugin_guard(const char *plugin, const char *what, void (*call)(void *da
 	if (!c || !start_thread(c)) {
 		if (c)
 			destroy_call(c);
-		call(data); /* call without a guard */
+		call(data); /* no thread could be started: call without a guard */
 		is_done = true;
 	} else {
 		is_done = wait_for_call(c, limit_ns);

@@ -70,12 +70,13 @@ struct gt_plugin_calls {
 	pu1SubmitsGroup submits;
 };
 
-/* The host's memory for records. The descriptor is separate from the data, so that an overrun
- * cannot reach it. */
+/* A buffer for records. This struct is separate from the data, so that a plug-in that writes past
+ * the data's end cannot overwrite it. */
 enum gt_plugin_who { GT_PLUGIN_SESSION = 0, GT_PLUGIN_STREAM, GT_PLUGIN_READERS };
 
 struct gt_plugin_buffer {
-	struct gt_plugin_buffer *next[GT_PLUGIN_READERS]; /* the out list uses the session's link */
+	/* the out list uses next[GT_PLUGIN_SESSION] */
+	struct gt_plugin_buffer *next[GT_PLUGIN_READERS];
 	uint8_t *data;
 	size_t bytes, valid;
 	uint32_t session; /* session that was open when the plug-in requested the buffer; 0: none */

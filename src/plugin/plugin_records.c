@@ -22,7 +22,7 @@ static bool is_activity_kind(uint32_t kind)
 	       kind == PU1_KIND_GPU_MEMSET;
 }
 
-/* Take the next completed buffer. */
+/* Take the next completed buffer. Return false if no buffer is left. */
 static bool begin_buffer(struct gt_plugin *p, struct gt_plugin_reader *r)
 {
 	struct gt_plugin_buffer *b;

@@ -74,7 +74,7 @@ struct gt_buffer_writer {
 	_Alignas(64) struct gt_chunk *held; /* first chunk not yet returned */
 	struct gt_chunk *read;
 	uint64_t read_word;
-	struct gt_chunk *stop; /* end of this drain */
+	struct gt_chunk *stop; /* end of the part that this drain delivers */
 	uint64_t stop_word, drain;
 	uint64_t consumed; /* bytes consumed since `held` */
 	struct gt_buffer_writer *touched_next;
@@ -138,7 +138,7 @@ struct gputap_buffer {
 	_Alignas(64) _Atomic uint32_t draining;
 	_Atomic uint64_t flush_done;
 	_Atomic uint32_t done;                            /* futex: a drain has ended */
-	_Atomic(const struct gt_buffer_thread *) drainer; /* thread that drains */
+	_Atomic(const struct gt_buffer_thread *) drainer; /* thread that runs the drain */
 	/* stack position of the drain in the drainer */
 	uintptr_t frame;
 	uint64_t drains, served;

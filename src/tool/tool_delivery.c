@@ -47,7 +47,7 @@ static void take_stop(struct gt_buffer_writer *l, uint64_t drain)
 	l->drain = drain;
 }
 
-/* Advance to the next record before the stop. */
+/* Advance to the next record before the stop. Return false if no record is left. */
 static bool at_record(struct gt_buffer_writer *l)
 {
 	for (;;) {

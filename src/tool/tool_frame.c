@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Defines a thread's state: its open call and its hazards. */
+/* Defines a thread's state: its open call and its hazards. Calls no gputap function of another
+ * file. */
 #include "tool/tool_reader.h"
 #include "tool/tool_activity_item.h"
 

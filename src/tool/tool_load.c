@@ -38,7 +38,7 @@ enum { FREE = 0, FOUND, STARTING, STARTED, FINISHING };
 
 struct loaded_tool {
 	const struct gputap_tool *tool;
-	const char *arguments; /* "" if none */
+	const char *arguments; /* "" if the tool has no arguments */
 	/* reference to the tool's library; NULL if the tool is in the program or if no reference
 	 * was possible */
 	void *library;

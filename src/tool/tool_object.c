@@ -314,7 +314,7 @@ struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o,
 	if (x) {
 		x->o = *o;
 		x->parent = parent;
-		x->pins = !parent; /* until gt_tool_object_loaded() */
+		x->pins = !parent; /* pinned until gt_tool_object_loaded() */
 		append_object(x);
 	}
 	gt_core_unlock();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Allocates entries of one size without a lock. Entries stay mapped, so a thread with a stale index
- * may still read its entry. The free entries form a stack with a counter that detects reuse between
- * load and exchange. The stock grows by one chunk at a time if the caller allows the system call.
- * Never here: malloc. */
+ * may still read its entry. The free entries form a stack. Its counter detects reuse of an entry
+ * between load and exchange. The stock grows by one chunk at a time if the caller allows the system
+ * call. Never here: malloc. */
 #ifndef GPUTAP_TOOL_TOOL_STOCK_H
 #define GPUTAP_TOOL_TOOL_STOCK_H
 
@@ -13,7 +13,7 @@
 
 enum { GT_TOOL_CHUNK = 128, GT_TOOL_CHUNKS = 2048 };
 
-/* First member of an entry. */
+/* The first member of each entry. */
 struct gt_tool_entry {
 	/* index + 1 of the next entry in the pool or in a list of completed entries */
 	_Atomic uint32_t next;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's threads in the program: subscriptions to them, and the recovery after a callback ends a
- * thread (pthread_exit(), pthread_cancel()). Another thread then takes over the ended thread's
- * task. The destructor of a thread-specific value detects the end, because it runs in all cases. */
+/* Starts gputap's threads in the program, notifies subscribers of them, and recovers if a callback
+ * ends such a thread (pthread_exit(), pthread_cancel()): another thread then takes over the ended
+ * thread's task. The destructor of a thread-specific value detects the end, because the destructor
+ * always runs. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -59,9 +60,9 @@ static void notify_after(void)
 			subscribers[i].after(subscribers[i].user);
 }
 
-/* Bytes that glibc takes from each thread's stack before the thread runs: static thread-local
- * storage, which may be large. Looked up early, because a thread may later be started in code that
- * must not wait for the dynamic linker's lock. */
+/* Returns the number of bytes that glibc takes from each thread's stack for static thread-local
+ * storage, which may be large. The function is looked up early, because a thread may later be
+ * started in code that must not wait for the dynamic linker's lock. */
 static size_t (*find_taken_bytes)(const pthread_attr_t *attr);
 
 __attribute__((constructor)) static void find_stack_function(void)
@@ -138,8 +139,8 @@ void gt_tool_thread_count(bool begins)
 		atomic_fetch_sub_explicit(&gt_segment_threads(r)->running, 1, memory_order_relaxed);
 }
 
-/* Name the calling thread. A program's seccomp filter may kill the process for this, so skip
- * filtered processes. */
+/* Name the calling thread. Do nothing if the process has a seccomp filter, because the filter may
+ * kill the process for this. */
 void gt_tool_thread_name(const char *name)
 {
 	if (!gt_seccomp_is_filtered())
@@ -160,8 +161,8 @@ static void make_key(void)
 	key_there = pthread_key_create(&key, thread_ends) == 0;
 }
 
-/* Name the calling thread only. pthread_setname_np() for another thread, which may have ended,
- * would open a file in the program. */
+/* Name only the calling thread. Naming another thread with pthread_setname_np() would open a file
+ * in the program, and that thread may have ended. */
 void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

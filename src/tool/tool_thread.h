@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For gputap's threads that call no tool function; other threads use gt_tool_thread_takes(). */
+/* Declares functions for gputap's threads that call no tool function. Threads that call tool
+ * functions use gt_tool_thread_takes(). */
 #ifndef GPUTAP_TOOL_TOOL_THREAD_H
 #define GPUTAP_TOOL_TOOL_THREAD_H
 
@@ -7,8 +8,8 @@
 
 /* Name the calling thread, unless a seccomp filter of the program could kill the process for it. */
 void gt_tool_thread_name(const char *name);
-/* Mark the start or end of a thread of gputap, so that the collector can detect a process without
- * any other threads. */
+/* Mark the start or end of a gputap thread, so that the collector can detect a process that has no
+ * other threads left. */
 void gt_tool_thread_count(bool begins);
 
 #endif

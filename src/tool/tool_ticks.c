@@ -6,11 +6,12 @@
  *      |    *           The time of a stamp therefore does not depend on the moment of conversion,
  *      +-------------- ticks    and later stamps have later times.
  *
- * A reading has an error of some tens of ns. Uncorrected, this error would bend a short line
- * between two anchors and falsify the durations on that line. An anchor may therefore deviate by at
- * most 1/1000 from the line of all anchors so far, unless it is far away (the host was suspended
- * while one clock continued). The table has room for the anchors of a second or more of deliveries.
- * When the table is full, every second anchor of the older half is dropped. */
+ * A reading has an error of some tens of ns. Without a correction, this error would change the
+ * slope of a short line between two anchors, and hence the durations on that line. An anchor may
+ * therefore deviate by at most 1/1000 from the line through all anchors so far, unless it is far
+ * from that line (because the host was suspended while one clock continued). The table has room for
+ * the anchors of a second or more of deliveries. When the table is full, every second anchor of the
+ * older half is dropped. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -107,7 +108,7 @@ static uint64_t convert_ticks(uint64_t ticks)
 		return map.anchors[map.count - 1].ns;
 	high = map.count - 1;
 	if (high && ticks >= map.anchors[high - 1].ticks)
-		low = high - 1; /* the common case */
+		low = high - 1; /* usually, the time lies between the last two anchors */
 	while (high - low > 1) {
 		size_t middle = (low + high) / 2;
 
@@ -126,8 +127,8 @@ void gt_tool_ticks_start(void)
 {
 	gt_word_lock(&map.lock);
 	if (!map.count) {
-		/* Without a session, only buffered calls have ticks, and they come after the
-		 * creation of the first buffer. */
+		/* Without a session, only buffered calls have ticks, and these calls are made after
+		 * the first buffer was created. */
 		gt_recording_init();
 		if (!gt_recording.session)
 			gt_host_clock = gt_clock_host_choose();
@@ -186,7 +187,7 @@ uint64_t gputap_now(void)
 	return boottime();
 }
 
-/* Get the offset of a clock from CLOCK_BOOTTIME, in the narrowest of several readings. Return the
+/* Get the offset of a clock from CLOCK_BOOTTIME from the narrowest of several readings. Return the
  * width of that reading. */
 static uint64_t read_ahead(clockid_t clock, uint64_t *ahead)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks and waits on single words, which are unlocked in the child of a fork: tool_buffer.h. Calls
- * no function of gputap. */
+/* Implements locks and waits on single words (tool_buffer.h). In the child of a fork, the locks are
+ * unlocked. Calls no gputap function of another file. */
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>

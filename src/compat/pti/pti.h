@@ -181,7 +181,7 @@ struct pti_subscriber {
 	/* work: NULL if the subscriber requests no GPU activities */
 	struct gputap_context *calls, *activity;
 	uint64_t generation;
-	_Atomic uint64_t age; /* order of subscription */
+	_Atomic uint64_t age; /* rank in the order of subscription */
 	bool leaves;          /* true once the handle is refused */
 	_Atomic bool events;  /* true if the subscriber requested events */
 	/* number of running event callbacks of the subscriber */

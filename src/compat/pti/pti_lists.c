@@ -32,7 +32,7 @@ struct command_entry {
 	uint8_t appended;
 };
 
-/* pti_handle.commands of a list */
+/* Value of pti_handle.commands for a list. */
 struct commands {
 	struct command_entry *first, *last;
 };

@@ -15,7 +15,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_get_thread_id(rocprofiler_thread_id_
 {
 	static _Thread_local uint64_t known __attribute__((tls_model("initial-exec")));
 	static _Thread_local pid_t known_in __attribute__((tls_model("initial-exec")));
-	pid_t process = getpid(); /* differs after a fork */
+	pid_t process = getpid(); /* in a fork's child, another id */
 
 	if (!known || known_in != process) {
 		known = (uint64_t)syscall(SYS_gettid);

@@ -43,7 +43,7 @@ struct registration {
 	uint64_t modules, host_function;
 	const char *device_function, *device_name;
 	uint32_t thread_limit;
-	const uint32_t *thread_id, *block_id, *block_dim, *grid_dim; /* three each */
+	const uint32_t *thread_id, *block_id, *block_dim, *grid_dim; /* three values each */
 	const int *workgroup_size;
 };
 

@@ -19,7 +19,7 @@ static struct graph {
 	_Atomic uint32_t number, launches, records;
 } * _Atomic buckets[BUCKETS];
 
-/* Names by object number. A later graph may overwrite an earlier graph's entry. */
+/* Graph names, found by object number. A later graph may overwrite an earlier graph's entry. */
 static struct {
 	_Atomic uint32_t number, name;
 } names[NAMES];

@@ -30,7 +30,7 @@ enum gt_cuda_link_flag {
 	GT_CUDA_RECORDED = 1, /* the recording session wants the launch's activities */
 	GT_CUDA_COUNTED = 2,  /* `records` are counted as seen when the call succeeds */
 	GT_CUDA_GRAPH = 4,
-	GT_CUDA_NOTIFIED = 8, /* tools are notified */
+	GT_CUDA_NOTIFIED = 8, /* tools are notified of the launch */
 };
 
 struct gt_cuda_link {

@@ -598,7 +598,8 @@ static void check_course(struct hip_launch *l)
 		return;
 	g->course.count = 0;
 	if (g->odd++ < ODD_MOST)
-		atomic_store_explicit(&g->learned, 0, memory_order_release); /* learn again */
+		/* the next launch learns again */
+		atomic_store_explicit(&g->learned, 0, memory_order_release);
 	gt_graph_span_add_part(l->span);
 	l->parts++;
 	gt_graph_mark_end(l->shared.queue, &s);

@@ -26,10 +26,10 @@ static bool is_within(uint64_t address, uint64_t from, uint64_t bytes)
 	return from && address >= from && address < from + bytes;
 }
 
-/* Return the offset in [from, + bytes) at which this kernel works, or UINT64_MAX if it works
- * elsewhere. Two arguments of HIP's own kernels are numbers: the address of an allocation, and the
- * offset of the range in the allocation, in elements of some size. All pairs of arguments are
- * tested as these two. */
+/* Return the lowest offset in the @bytes bytes at @from at which this kernel may work, or
+ * UINT64_MAX if it works elsewhere. Two arguments of HIP's own kernels are numbers: the address of
+ * an allocation, and the offset of the range in the allocation, in elements of some size. All pairs
+ * of arguments are tested as these two. */
 static uint64_t offset_in(const struct gt_submitted_activity *w, uint64_t from, uint64_t bytes)
 {
 	uint64_t nearest = UINT64_MAX;

@@ -33,7 +33,7 @@ static uint64_t ticks_of(const struct gt_lz_device *d, uint64_t ns)
 	return (uint64_t)((unsigned __int128)ns * d->hz / SECOND_NS);
 }
 
-/* Return the time after which the shorter counter wraps. */
+/* Return the time, in ns, after which the shorter counter wraps. */
 static uint64_t round_ns(const struct gt_lz_device *d)
 {
 	uint32_t bits = d->kernel_bits < d->bits ? d->kernel_bits : d->bits;

@@ -40,7 +40,7 @@ enum gt_lz_kind {
 };
 
 struct gt_lz_lock {
-	_Atomic uint32_t holder; /* process that holds the lock, + 1; 0 if free */
+	_Atomic uint32_t holder; /* id of the process that holds the lock, plus 1; 0 if free */
 };
 
 struct gt_lz_object {

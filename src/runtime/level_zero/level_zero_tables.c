@@ -295,7 +295,8 @@ static struct address_range object_range(uintptr_t base, const ElfW(Ehdr) * head
 
 /* Tables ------------------------------------------------------------------------------- */
 
-/* Put taps into the part within @r of the table that contains @place's function at @address. */
+/* Put taps into the table that contains the function of @place at @address, but only into entries
+ * that lie within @r. Return the number of changed entries. */
 static int settle_table(int place, uintptr_t address, struct address_range r)
 {
 	int part = 0, first = 0, count, changed = 0;

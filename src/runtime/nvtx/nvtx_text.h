@@ -24,7 +24,7 @@ void gt_nvtx_put_unsigned(struct gt_nvtx_out *o, uint64_t value);
 void gt_nvtx_put_signed(struct gt_nvtx_out *o, int64_t value);
 void gt_nvtx_put_real(struct gt_nvtx_out *o, double value, int digits);
 void gt_nvtx_put_quoted(struct gt_nvtx_out *o, const char *text,
-			size_t bytes); /* formats as JSON */
+			size_t bytes); /* writes a JSON string */
 
 /* Return an interned text, or NULL for NULL. */
 const struct gt_range_text *gt_nvtx_keep(const char *text);

@@ -25,7 +25,7 @@ enum { TRIES = 3 };
 #define SECOND_NS      INT64_C(1000000000)
 /* minimum time between readings that can contradict a rate */
 #define MEASURE_NS     UINT64_C(100000000)
-#define DOUBT_PART     20 /* tolerance: 1 / DOUBT_PART */
+#define DOUBT_PART     20 /* tolerated difference of rates: 1 / DOUBT_PART */
 
 static struct gt_pu1_reading read_clocks(void)
 {

@@ -19,7 +19,7 @@ static struct gt_pu1_link *find_place(struct gt_pu1_link *table, uint32_t room,
 	return &table[at];
 }
 
-/* Return true if there is room for another entry. */
+/* Make room for another entry if necessary. Return false if out of memory. */
 static bool grow_links(struct gt_pu1_links *l)
 {
 	struct gt_pu1_link *bigger;

@@ -27,7 +27,7 @@ static uint64_t find_object(const struct gt_pu1 *p, enum gt_object_type type, ui
 	return room ? find_place(p->objects[type], room, key)->number : 0;
 }
 
-/* Return true if there is room for another entry. */
+/* Make room for another entry if necessary. Return false if out of memory. */
 static bool grow_objects(struct gt_pu1 *p, enum gt_object_type type)
 {
 	uint32_t room = p->object_rooms[type], more = room ? 2 * room : 16;
