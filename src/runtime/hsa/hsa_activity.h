@@ -9,7 +9,7 @@
 #include "runtime/hsa/hsa_agent.h"
 
 enum gt_hsa_activity_flags {
-	GT_HSA_ACTIVITY_RECORDED = 1,  /* if not set, the activity is only reported to tools */
+	GT_HSA_ACTIVITY_RECORDED = 1,  /* if clear, the activity is only reported to tools */
 	GT_HSA_ACTIVITY_BY_ENGINE = 2, /* a copy made by a copy engine, not by a kernel */
 };
 
@@ -46,7 +46,7 @@ static inline void gt_hsa_activity_set_node(struct gt_hsa_activity *w,
 }
 
 /* Write the record of a completed activity, or add the activity to its span. @queued:
- * CLOCK_BOOTTIME ns; @times: NULL: not known */
+ * CLOCK_BOOTTIME ns; @times: NULL if the times are not known */
 void gt_hsa_activity_write(const struct gt_hsa_activity *w, const struct gt_hsa_agent *a,
 			   uint64_t queued, const struct gt_hsa_times *times, struct gt_thread *t);
 /* Count an activity that will never complete. */

@@ -3,8 +3,8 @@
  *
  * ROCr itself translates a device's counter into its system clock
  * (hsa_amd_profiling_get_dispatch_time() returns system time), which currently is CLOCK_BOOTTIME on
- * Linux. gputap does not rely on that. From time to time the clock is read between two host times,
- * and the reader of the capture determines which clock it is (clock/).
+ * Linux. gputap does not rely on that. From time to time gputap reads the system clock between two
+ * host times, and the reader of the capture determines which clock it is (clock/).
  *
  * Entries are never freed. An agent's handle stays the same for the lifetime of the runtime. */
 #include "runtime/hsa/hsa_agent.h"
@@ -22,7 +22,8 @@
 #include "runtime/rocm.h"
 
 enum { READINGS = 6 };
-/* Maximum difference between the runtime's clock and the host's when read in sequence. */
+/* Tolerance when a reading of the runtime's clock must lie between two readings of the host's
+ * clock. */
 #define SAME_NS UINT64_C(100000)
 
 static struct gt_hsa_agent agents[GT_HSA_AGENTS_MAX];
@@ -66,7 +67,7 @@ static void add_pci(struct gt_text *text, struct gt_hsa_agent *a)
 	gt_text_add_bytes(text, "pci", pci, 12);
 }
 
-/* Device names that the program assigned, for agents that are found later. */
+/* Device names that the program assigned to agents that gputap does not know yet. */
 enum { NAMES_MAX = 16 };
 static struct given {
 	uint64_t handle;

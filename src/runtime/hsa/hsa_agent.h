@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Agents as records and tools identify them, the clock of their activities, and the futex word on
- * which an agent's helper sleeps. */
+/* The agents in the form in which records and tools identify them, the clock of their activities,
+ * and the futex word on which an agent's helper sleeps. */
 #ifndef GPUTAP_RUNTIME_HSA_AGENT_H
 #define GPUTAP_RUNTIME_HSA_AGENT_H
 
@@ -26,8 +26,8 @@ struct gt_hsa_agent {
 	uint64_t clock_read_ns;
 	_Atomic uint64_t clock_hz;   /* frequency of the system clock */
 	_Atomic int64_t to_boottime; /* offset from system clock ns to CLOCK_BOOTTIME */
-	/* Written by the harvester. Once seconds have passed, `before` is seconds older than
-	 * `now`. */
+	/* Written by the harvester, for the conversion of ticks. After the first two seconds of
+	 * use, `before` is at least one second older than `now`. */
 	struct gt_hsa_clock_pair before, middle, now;
 	/* process in which a thread is harvesting this agent; 0: none */
 	_Atomic uint32_t harvester;

@@ -6,9 +6,9 @@
  *   runtime's AmdExtTable (48 entries in ROCm 5.2) ─► canonical copy (76) ─► gt_table_register()
  *   changed entries ─► back into the runtime's table
  *
- * The core and AMD extension tables are required. A runtime may lack the tables for images and for
- * a finalizer. hsa_system_get_major_extension_table() returns the library's exported functions,
- * which also call through the tables.
+ * The core and AMD extension tables are required. The tables for images and for a finalizer are
+ * optional. hsa_system_get_major_extension_table() returns the library's exported functions, which
+ * also call through the tables.
  *
  * ROCr offers its tables twice: to the tools in HSA_TOOLS_LIB (OnLoad(), all versions) and, since
  * ROCm 6.1, to the library that exports rocprofiler_set_api_table(). gputap accepts the first offer
@@ -16,9 +16,9 @@
  *
  * A wrap is a function gt_hsa_core_wrap_<name>() or gt_hsa_amd_ext_wrap_<name>() with the prototype
  * in generated/hsa_*_wraps.h, for operations with `wrap` in api/hsa-*.api. gt_hsa_runtime_of(call)
- * is its runtime.
+ * returns the runtime of a wrap's call.
  *
- * The highest-level file of this folder: hsa_runtime.h describes the order.
+ * This is the highest-level file of this folder; hsa_runtime.h describes the order.
  * Locking: gt_core_lock() protects the choice of an instance. This file makes no call into the
  * runtime. */
 #include <dlfcn.h>
@@ -65,7 +65,7 @@ static_assert(sizeof(struct gt_hsa_version) == 16 &&
 		      offsetof(struct gt_hsa_tables, pc_sampling) == 56,
 	      "ROCr's ABI");
 
-/* A function table of the runtime. */
+/* A function table in the runtime's layout. */
 struct function_table {
 	struct gt_hsa_version version;
 	void *entries[];
@@ -99,9 +99,9 @@ static uint32_t count_functions(const struct function_table *table)
 		       : (table->version.size - sizeof table->version) / sizeof(void *);
 }
 
-/* Return the position of an operation in an AmdExtTable of @count entries; UINT32_MAX if it has
- * none. Until ROCm 5.6 new entries were inserted in the middle; since then tables grow only at
- * their end. */
+/* Return the position of an operation in an AmdExtTable of @count entries; UINT32_MAX if the
+ * operation has no entry. Until ROCm 5.6 new entries were inserted in the middle; since then tables
+ * grow only at their end. */
 static uint32_t amd_ext_position(uint32_t number, uint32_t count)
 {
 	uint32_t position = number;
@@ -376,8 +376,8 @@ bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t fai
 	return true;
 }
 
-/* Return the missed domains if the runtime is already initialised: a runtime provides its tables
- * only during initialisation. */
+/* Return a text that names the missed domains if the runtime is already initialised, otherwise
+ * NULL. A runtime provides its tables only during initialisation. */
 static const char *find_missed(void)
 {
 	void *library = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD);

@@ -26,8 +26,8 @@ static bool end_callback(struct gt_hsa_callbacks *c, uint64_t number)
 						       memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* Stop waiting for the function. @left: true if it will not return; false if it takes too long, in
- * which case its thread finishes the tool activity */
+/* Stop waiting for the function. @left: true if the function will not return; false if it takes too
+ * long, in which case its thread finishes the tool activity */
 static bool interrupt_callback(struct gt_hsa_callbacks *c, uint64_t number, bool left)
 {
 	if (!end_callback(c, number))
@@ -109,7 +109,7 @@ static bool is_on_signal_stack(void)
 	return sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
 }
 
-/* Detect that the function was left: the guard's address is below the frame, or the guard was
+/* Do step 2 if the function was left: the guard's address is below the frame, or the guard was
  * overwritten. */
 bool gt_hsa_callbacks_were_left(struct gt_hsa_callbacks *c, const void *frame)
 {

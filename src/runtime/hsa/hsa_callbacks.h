@@ -10,9 +10,9 @@
  *   2. The thread that exchanges that number in `running` for 0 (acquire, release) is the ring's
  *      worker from then on. This thread is one of three:
  *      - the thread of step 1, when the function has returned;
- *      - the same thread in an outer stack frame, when it rings again: the guard shows that the
- *        function was left;
- *      - the helper after PATIENCE_NS, also if the function merely takes that long.
+ *      - the same thread in an outer stack frame, when it rings the doorbell again and the guard
+ *        shows that the function was left;
+ *      - the helper after PATIENCE_NS, even if the function only takes longer than that.
  *   3. In the last two cases, the thread copies `current` to `interrupted`. The packet loop
  *      continues with that packet at the point of step 1, and clears `interrupted`. */
 #ifndef GPUTAP_RUNTIME_HSA_CALLBACKS_H
@@ -34,7 +34,7 @@ struct gt_hsa_callback_guard {
 struct gt_hsa_callback {
 	struct gt_tool_activity *tool_activity;
 	const volatile struct gt_hsa_callback_guard *guard;
-	bool enter;    /* true for ENTER: the packet is not handed on yet; false for EXIT */
+	bool enter;    /* true for ENTER (the packet is not handed on yet); false for EXIT */
 	bool followed; /* true if the packet is followed until it completes */
 	bool left;     /* true if the function is known not to return */
 };
@@ -45,7 +45,8 @@ struct gt_hsa_callbacks {
 	struct gt_hsa_callback interrupted; /* tool_activity: NULL if none was interrupted */
 	uint64_t count;
 	_Atomic uint64_t running; /* number of the running callback; 0: none */
-	/* Used by the helper: a value of `running`, and when the helper first saw it. */
+	/* Used by the helper: a value of `running`, and the time at which the helper first saw that
+	 * value. */
 	uint64_t seen, seen_since;
 };
 

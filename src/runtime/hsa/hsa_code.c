@@ -4,12 +4,12 @@
  *
  * Steps:
  *   1. The program freezes an executable. gputap lists its loaded code objects, and the kernel
- *      symbols for each agent. Each kernel gets an entry for the address that dispatch packets
- *      contain: the address is written after the rest of the entry (release).
+ *      symbols for each agent. Each kernel gets an entry with the address that dispatch packets
+ *      contain; the address is written after the rest of the entry (release).
  *   2. The thread that handles a packet finds the entry by that address (acquire), without a lock.
- *   3. The program destroys the executable. Before the real call the address in each of its entries
- *      becomes 0 (release): the next module of the same size may be loaded at the same address and
- *      then takes over the entry.
+ *   3. The program destroys the executable. Before the real call, gputap stores 0 (release) as the
+ *      address in each entry of the executable's kernels, because the next module of the same size
+ *      may be loaded at the same address and then takes over the entries.
  *
  * Numbers of objects are never reused. GT_RECORD_LIFETIME contains the time range in which each
  * object was loaded.
@@ -261,7 +261,7 @@ static int add_each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol,
 	return GT_HSA_SUCCESS;
 }
 
-/* Add the URI. Return the text for tools; NULL: none. */
+/* Add the URI to the text. Return it in the form for tools; NULL: the code object has no URI. */
 static const char *add_uri(struct gt_text *text, const struct freeze *f, uint64_t object)
 {
 	char uri[PATH_BYTES];

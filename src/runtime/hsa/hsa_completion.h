@@ -7,8 +7,10 @@
 #include "runtime/hsa/hsa_queue.h"
 
 enum gt_hsa_completion {
-	GT_HSA_BY_ITS_SIGNAL, /* by gputap's signal, or the program's signal, which is watched */
-	/* by gputap's signal; a barrier packet after the packet completes the program's signal */
+	/* detected by gputap's signal, or by the program's signal, which is watched */
+	GT_HSA_BY_ITS_SIGNAL,
+	/* detected by gputap's signal; a barrier packet after the packet completes the program's
+	 * signal */
 	GT_HSA_BY_OURS_AND_BARRIER,
 	GT_HSA_UNKNOWN, /* not detected: the program's signal cannot be watched */
 };

@@ -207,7 +207,7 @@ static void end_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r)
 	atomic_fetch_sub_explicit(&made, 1, memory_order_relaxed);
 }
 
-/* Ensure that no thread reads the copy's signal any more. */
+/* Ensure that no thread is reading, or will read, the copy's signal. */
 static void stop_watching(struct gt_hsa_copy *c)
 {
 	if (!c->theirs)

@@ -25,7 +25,8 @@ static void enable_times(struct gt_hsa_runtime *r)
 	if (gt_likely(atomic_load_explicit(&loads[r->instance], memory_order_acquire) == r->loads))
 		return;
 	if (enable)
-		/* Several threads may call this: none may continue before times are enabled. */
+		/* Several threads may call this function. None of them may continue before times
+		 * are enabled. */
 		enable(true);
 	atomic_store_explicit(&loads[r->instance], r->loads, memory_order_release);
 }
@@ -139,7 +140,7 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 		return (struct copy_call){.signal = x->signal};
 	if (t->graph)
 		gt_hsa_flush_held(t->graph);
-	/* Also for unrecorded copies, which must be matched with their calls. */
+	/* Unrecorded copies must also be matched with their calls. */
 	if (gt_unlikely(t->submit_order && !t->api_id)) {
 		gt_submit_order_match(
 			t->submit_order,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Records failures of devices. A failing device usually ends the process: ROCr aborts after a
- * memory fault, HIP after an error of a queue. ROCr and HIP first report the failure in a thread of
- * ROCr. In that thread:
+ * memory fault, and HIP aborts after a queue error. ROCr and HIP first report the failure in a
+ * thread of ROCr. In that thread:
  *   1. gputap records all activities completed by then (gt_hsa_helper_fault());
  *   2. gputap writes the failure as an event;
  *   3. the program's own callback, or the runtime's default handling, follows. */
@@ -10,7 +10,7 @@
 #include "runtime/hsa/hsa_helper.h"
 #include "runtime/hsa/hsa_queue.h"
 
-/* Record a failure. Does not return SUCCESS, which would mean that the fault was handled. */
+/* Record a failure. Never return SUCCESS, which would mean that the fault was handled. */
 static int on_system_event(const struct gt_hsa_event *event, void *data)
 {
 	(void)data;

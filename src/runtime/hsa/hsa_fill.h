@@ -43,15 +43,15 @@ static inline GT_IN_LINE void gt_hsa_fill_linked(const struct gt_hsa_queue *q,
 {
 	uint64_t id = by ? by->id : t->api_id, start = by ? by->start : t->api_start;
 
-	if (!id) {                                  /* HSA without HIP: the call that rings */
+	if (!id) { /* without HIP: the call that rings the doorbell */
 		id = t->depth ? t->next_id - 1 : 0; /* innermost open call */
 		start = t->depth ? gt_ticks() : 0;
 	}
 	gt_hsa_fill_common(q, w, op, id, start);
 }
 
-/* Fill in one of HIP's own kernels that copies or fills. The call's bytes are counted with the
- * first of its kernels; kernels of other threads may come between them. */
+/* Fill in a kernel with which HIP itself copies or fills memory. The bytes of the call are counted
+ * with the call's first such kernel; kernels of other threads may come between them. */
 void gt_hsa_fill_transfer(struct gt_hsa_queue *q, struct gt_hsa_activity *w,
 			  const struct gt_submitter *by, enum gt_graph_part part);
 
@@ -70,7 +70,7 @@ static inline GT_IN_LINE void gt_hsa_fill_kernel(struct gt_hsa_queue *q, struct 
 		gt_hsa_fill_transfer(q, w, &o->by, part);
 	if (gt_unlikely(o && o->by.node.replay))
 		gt_hsa_activity_set_node(w, &o->by.node, part);
-	w->queued = gt_ticks(); /* costs a third of CLOCK_BOOTTIME */
+	w->queued = gt_ticks(); /* takes a third of the time of reading CLOCK_BOOTTIME */
 }
 
 void gt_hsa_fill_barrier(const struct gt_hsa_queue *q, struct gt_hsa_activity *w,

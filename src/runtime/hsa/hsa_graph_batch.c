@@ -9,12 +9,12 @@
  *   3. The launch returns, or the thread reads the queue's read index and thus may wait for the
  *      device. In both cases the thread calls gt_hsa_flush_held().
  * Any other thread that rings, or that handles packets for another reason, also hands on held
- * packets, because all written packets go in order. A packet that completes a signal is not held,
- * so no thread can wait for a held packet. The helper covers the remaining case: if no packet was
+ * packets, because packets are handed on in order. A packet that completes a signal is not held, so
+ * no thread can wait for a held packet. The helper covers the remaining case: if no packet was
  * handed on between two of its looks, it hands on the held packets (hsa_proxy.c).
  *
- * The device must always have enough packets: the length of a run is at most an eighth of the
- * packets already handed on, and of the packets left in the launch. */
+ * So that the device always has enough packets, the length of a run is at most an eighth of the
+ * packets already handed on, and at most an eighth of the packets left in the launch. */
 #include "runtime/hsa/hsa_graph_batch.h"
 
 #include "runtime/hsa/hsa_code.h"
@@ -86,7 +86,7 @@ static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, u
 	notify_and_leave(q, index, wait);
 }
 
-/* Handle packets that were reserved together. The packets must be written. */
+/* Handle packets that were reserved together. The packets must have been written. */
 static __attribute__((noinline)) void handle_deferred(struct gt_hsa_queue *q, uint64_t index,
 						      bool wait)
 {
@@ -108,8 +108,8 @@ void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
 }
 
 /* Do step 1: hold the packet if possible. A packet cannot be held if a thread may wait for this
- * packet or a later one: a thread that is reserving a packet may already have rung, and waits for
- * this run. */
+ * packet or for a later one. If a later packet has been reserved, the thread that reserved it may
+ * already have rung the doorbell; its packet then waits for this run. */
 static inline GT_IN_LINE bool hold_packet(struct gt_hsa_queue *q, uint64_t index,
 					  struct gt_graph_launch *graph)
 {
@@ -195,7 +195,8 @@ static const struct gt_kernel_info *get_kernel(const void *queue, uint64_t numbe
 	const struct gt_hsa_queue_abi *abi = queue;
 	const union gt_hsa_packet *packets = abi->base_address,
 				  *p = &packets[number & (abi->size - 1)];
-	uint64_t object = p->kernel.kernel_object; /* for a barrier: its last dependency */
+	/* in a barrier packet, the last dependency is here */
+	uint64_t object = p->kernel.kernel_object;
 	const struct gt_hsa_kernel *k = object ? gt_hsa_kernel_find(object) : NULL;
 
 	/* The header is meaningless once the packet has been handled. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds and records completed GPU activities: in the helpers, and in threads of the program that
- * waited for them.
+/* Finds and records completed GPU activities. Runs in the helpers, and in threads of the program
+ * that have waited for activities.
  *
  * Steps:
  *   1. A thread takes the agent's `harvester` (compare and exchange, acquire). One thread holds
  *      `harvester` at a time, for the duration of a look. Meanwhile no function of the program or
  *      of a tool runs, and signals are blocked, so that no handler can jump out. A thread that
- *      wants `harvester` waits at most HARVEST_NS, because its holder may have lost its processor.
+ *      wants `harvester` waits at most HARVEST_NS, because the thread that holds `harvester` may
+ *      have lost its processor.
  *   2. The thread reads the host's two clocks, to convert ticks.
  *   3. The thread goes through each queue from the oldest activity, past at most WINDOW unfinished
  *      activities. Completed activities are recorded in any order, and their slots are freed
@@ -88,7 +89,7 @@ static void write_slot(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct gt_
 					      status == GT_HSA_SUCCESS ? &times : NULL);
 }
 
-/* Return true if the activity is complete and its times can be read. */
+/* Return true if the activity is complete, and its times can be read or are lost. */
 static bool has_completed(struct gt_hsa_slot *s)
 {
 	uint32_t state = atomic_load_explicit(&s->watch.state, memory_order_acquire);
@@ -152,7 +153,7 @@ static bool begin_harvest(struct gt_hsa_agent *a, uint32_t epoch)
 	for (uint32_t n = 0;; n++) {
 		uint32_t holder = atomic_load_explicit(&a->harvester, memory_order_relaxed);
 
-		if (holder != epoch && /* otherwise free, or held in the parent of a fork */
+		if (holder != epoch && /* otherwise free, or held by a fork's parent */
 		    atomic_compare_exchange_strong_explicit(&a->harvester, &holder, epoch,
 							    memory_order_acquire,
 							    memory_order_relaxed))

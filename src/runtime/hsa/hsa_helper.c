@@ -18,9 +18,10 @@
  *
  * The end, in the thread that calls exit():
  *   1. The thread stores `gt_hsa_harvest_over` (sequentially consistent), and waits until no helper
- *      is inside the runtime (`at_work`; a helper stores that, then reads `gt_hsa_harvest_over`).
- *   2. The thread harvests everything completed by then: ROCr shuts itself down in later exit
- *      handlers.
+ *      is inside the runtime (`at_work`; a helper sets `at_work`, then reads
+ *      `gt_hsa_harvest_over`).
+ *   2. The thread harvests everything completed by then, because ROCr shuts itself down in later
+ *      exit handlers.
  *   3. The thread waits for handlers of signals (hsa_handlers.c), and completes the tool
  *      activities.
  * hsa_shut_down() calls gt_hsa_helper_leave() instead. The collector counts activities
@@ -51,8 +52,8 @@
 #define LEAVE_INSIDE_NS (50 * GT_HSA_MS)
 
 enum { STACK_BYTES = 256 << 10, ARM_AT_ONCE = 1024 };
-/* Number of activities that a look should find. With fewer, each activity costs a sleep and a
- * wake-up; with more, memory is no longer in the cache. After a look that found MANY, more
+/* Number of activities that a look should find. If there are fewer, each activity costs a sleep and
+ * a wake-up. If there are more, their memory is no longer in the cache. If a look found MANY, more
  * activities have completed meanwhile. */
 enum { FEW = 128, ENOUGH = 384, MANY = 512 };
 
@@ -175,8 +176,9 @@ static void *run_helper(void *arg)
 
 /* Keep the helpers out of the runtime, and wait at most @ns until the helpers have left it. On a
  * busy machine a helper may have no processor for a long time; it may also wait for a lock that
- * this thread holds inside the runtime. @why: &gt_hsa_harvest_over or &waiting. A forked child has
- * no helpers, regardless of inherited state. Return false if a helper has not left. */
+ * this thread holds inside the runtime. @why: &gt_hsa_harvest_over or &waiting, which helpers check
+ * before they enter the runtime. A forked child has no helpers, regardless of inherited state.
+ * Return false if a helper has not left. */
 static bool keep_helpers_out(_Atomic uint32_t *why, uint64_t ns)
 {
 	bool out = true, here = atomic_load_explicit(&process, memory_order_relaxed) == getpid();

@@ -4,10 +4,11 @@
  *
  * For each packet, in order of the packet numbers:
  *   1. The packet's submitter is looked up (hsa_submitters.h). A packet whose node reference is
- *      being created ends the loop: the thread that creates the reference rings afterwards.
+ *      being created ends the loop, because the thread that creates the reference rings the
+ *      doorbell afterwards.
  *   2. Tools get ENTER (hsa_callbacks.h). The queue does not advance until their functions return:
- *      packets that they submit come after this one. Other threads that ring wait at most ENTER_NS,
- *      then leave their packets to the helper.
+ *      packets that they submit come after this one. Other threads that ring the doorbell wait at
+ *      most ENTER_NS, then leave their packets to the helper.
  *   3. A kernel, and a barrier in `--mode hsa`, gets a slot with its activity in flight
  *      (hsa_fill.h) and a signal for its completion, and is handed on (hsa_completion.h). Every
  *      other packet is handed on unchanged.
@@ -310,7 +311,7 @@ static bool handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait, st
 			if (gt_unlikely(!handle_packet(q, from, o, t)))
 				return false;
 		} else if (marks & GT_HSA_DEFERRED) {
-			from = NULL; /* the thread that creates the reference will ring */
+			from = NULL; /* the thread that creates the reference will ring the doorbell */
 			break;
 		} else {
 			gt_hsa_hand_on_unfollowed(q, from);

@@ -31,8 +31,8 @@ static _Atomic(struct gt_hsa_queue *) bells[1 << BELLS_BITS];
 static _Thread_local struct {
 	struct gt_hsa_queue *q;
 	/* The thread has reserved a packet of queue `asks` and has not rung for it. Its next
-	 * `answers` queries of the read index check for room, for which `gone` is accurate
-	 * enough. */
+	 * `answers` queries of the read index only check for room, and `gone` is accurate enough
+	 * for that check. */
 	const void *asks;
 	uint64_t gone;
 	uint32_t answers;
@@ -197,7 +197,7 @@ static inline GT_IN_LINE struct gt_hsa_queue *find_bell(uint64_t bell)
 }
 
 /* Return true if a launch holds packets back. If no packet was handed on since the last look, the
- * launching thread waits for a cause unknown to gputap. The held packets are then handed on. */
+ * launching thread is waiting for a reason unknown to gputap, so the held packets are handed on. */
 static bool holds_packets(struct gt_hsa_queue *q)
 {
 	uint64_t gone = atomic_load_explicit(q->ring.theirs_read, memory_order_relaxed);
@@ -386,7 +386,8 @@ CAS(hsa_queue_cas_write_index_scacquire)
 CAS(hsa_queue_cas_write_index_relaxed)
 CAS(hsa_queue_cas_write_index_screlease)
 
-/* Stores to the index of a queue with a single producer, which has reserved the difference. */
+/* Store the write index of a queue with a single producer, which thereby reserves the packets
+ * before the new index. */
 #define STORE(f)                                                                               \
 	void gt_hsa_core_wrap_##f(const struct gt_tap *tap, const void *queue, uint64_t value) \
 	{                                                                                      \

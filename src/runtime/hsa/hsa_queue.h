@@ -32,8 +32,8 @@ enum gt_hsa_queue_state {
 
 enum { GT_HSA_MOVERS = 64 }; /* threads beyond this number share an entry */
 
-/* Last call of each thread whose bytes are already assigned to a kernel, for records and for
- * tools. */
+/* For each thread, the id of the last call whose bytes have been assigned to a kernel: in records,
+ * and in notifications of tools. */
 struct gt_hsa_moved {
 	uint64_t recorded[GT_HSA_MOVERS], notified[GT_HSA_MOVERS];
 };
@@ -42,8 +42,8 @@ struct gt_hsa_moved {
 struct gt_hsa_attention {
 	_Atomic uint32_t unhandled; /* true if packets were left in the program's ring */
 	_Atomic uint32_t holders;   /* number of launches that may be holding packets back */
-	/* Used by the helper: number of packets that had been handed on when it last found some
-	 * held back. */
+	/* Used by the helper: number of packets that had been handed on when the helper last found
+	 * packets held back. */
 	uint64_t gone_seen;
 };
 
@@ -76,7 +76,8 @@ struct gt_hsa_queue {
 	uint32_t epoch; /* process that created the queue; a forked child has no such queue */
 	struct gt_tool_object *object;
 	/* Written by the thread that creates or destroys the queue. */
-	/* number of times that the program obtained the queue and has not destroyed it */
+	/* number of times that the program has obtained the queue, minus the number of times that
+	 * it has destroyed it */
 	_Atomic uint32_t users;
 	_Atomic uint32_t state;
 

@@ -33,8 +33,8 @@ struct queue_request {
 	uint32_t private_bytes, group_bytes;
 };
 
-/* Return a size with room for gputap's packets, if the agent permits such large queues. Otherwise
- * return @size unchanged: the runtime itself must refuse invalid sizes. */
+/* Return a size with room for gputap's packets, if the agent permits queues of that size. Otherwise
+ * return @size unchanged, because the runtime itself must refuse invalid sizes. */
 static uint32_t double_size(const struct gt_hsa_agent *a, uint32_t size)
 {
 	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_agent_get_info);

@@ -12,8 +12,9 @@
  *      rings the doorbell.
  *   2. The ringing thread enters the ring as its worker (`worker`, compare and exchange, acquire).
  *      If another thread is the worker, the ringing thread waits, as it would for an earlier packet
- *      that is not written yet. If the ringing thread is already the worker (a signal handler
- *      rings, or a tool's function called for a packet), it leaves a note (`again`) and continues.
+ *      that is not written yet. If the ringing thread is already the worker (because a signal
+ *      handler rings, or a tool's function that was called for a packet), it leaves a note
+ *      (`again`) and continues.
  *   3. The worker reads headers (acquire), copies each packet into device[], changes the copy
  *      before it becomes visible to the device, makes the program's slot INVALID, stores origin[]
  *      (release), then the copy's header (release). The device may now process the copy.
@@ -59,7 +60,7 @@ struct gt_hsa_ring {
 	_Atomic uint64_t *cell;
 	void (*store)(uint64_t doorbell, int64_t index);
 	uint64_t doorbell; /* handle of the runtime's doorbell */
-	/* Number of program packets that were gone at the last look, or more. Rarely written. */
+	/* Number of program packets that the device had taken at the last look. Rarely written. */
 	_Atomic uint64_t shown;
 
 	_Alignas(64) _Atomic uintptr_t worker; /* thread that is the ring's worker; 0: none */
@@ -71,7 +72,8 @@ struct gt_hsa_ring {
 	 * doorbell was rung last */
 	uint64_t last, notified;
 	uint64_t limit; /* end of the packets that may be processed */
-	/* how many of `taken` and of `last` the device has taken, or more */
+	/* packets that the device is known to have taken: number of program packets, and index in
+	 * the device's ring */
 	uint64_t gone, read_known;
 };
 
@@ -97,7 +99,8 @@ static inline uint64_t gt_hsa_ring_read(const struct gt_hsa_ring *ring)
 }
 
 /* Return true if there was plenty of room, at the last look, for a thread that has reserved up to
- * @reserved. Reading the index itself is slow: the device writes its cache line for each packet. */
+ * @reserved. Reading the index itself is slow, because the device writes its cache line for each
+ * packet. */
 static inline bool gt_hsa_ring_is_roomy(const struct gt_hsa_ring *ring, uint64_t reserved,
 					uint64_t *gone)
 {
@@ -117,7 +120,7 @@ static inline uint64_t gt_hsa_ring_show(struct gt_hsa_ring *ring)
 enum gt_hsa_ring_entry { GT_HSA_RING_BUSY, GT_HSA_RING_ENTERED, GT_HSA_RING_NOTED };
 
 /* Enter the ring. @me: identifies this thread, not 0. Return BUSY if another thread is the worker;
- * NOTED if this thread already is and will handle the note. */
+ * NOTED if this thread is already the worker and will handle the note. */
 static inline enum gt_hsa_ring_entry gt_hsa_ring_enter(struct gt_hsa_ring *ring, uintptr_t me)
 {
 	uintptr_t worker = 0;
@@ -145,7 +148,7 @@ static inline bool gt_hsa_ring_leave(struct gt_hsa_ring *ring)
 }
 
 /* Set the limit up to which packets are processed. @index: value with which the doorbell was rung;
- * may come before the write index is stored */
+ * the ring may precede the store of the write index */
 static inline void gt_hsa_ring_look(struct gt_hsa_ring *ring, uint64_t index)
 {
 	uint64_t write = atomic_load_explicit(ring->theirs_write, memory_order_acquire);
@@ -319,7 +322,7 @@ static inline void gt_hsa_ring_notify(struct gt_hsa_ring *ring)
 		ring->store(ring->doorbell, (int64_t)(ring->last - 1));
 		return;
 	}
-#if defined(__x86_64__) /* like the runtime: its packets may be in write-combined memory */
+#if defined(__x86_64__) /* as the runtime does, because packets may be in write-combined memory */
 	__asm__ volatile("sfence" : : : "memory");
 #endif
 	atomic_store_explicit(ring->cell, ring->last - 1, memory_order_release);

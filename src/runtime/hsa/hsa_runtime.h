@@ -6,17 +6,17 @@
  * list:
  *
  *   hsa_runtime       runtimes by instance; memory; the host's two clocks
- *   hsa_ring          packets from the program's ring into the device's
+ *   hsa_ring          copying packets from the program's ring to the device's ring
  *   hsa_agent         agents as devices; the clock of their activities; the helper's sleep
  *   hsa_signal        the program's completion signals, from which times are read
  *   hsa_shared        program signals that are used for several copies in flight
  *   hsa_code          code objects; kernels, looked up with the address in packets
- *   hsa_work          a GPU activity in flight, and its record
+ *   hsa_activity      a GPU activity in flight, and its record
  *   hsa_submitters    the call that reserved a packet number
  *   hsa_slots         activities in flight of a queue
  *   hsa_callbacks     calls of a tool's function for a packet, which may not return
  *   hsa_queue         the queue, made of the parts above
- *   hsa_work_items    activities and queues, as tools are notified of them
+ *   hsa_tool_activities   activities and queues, as tools are notified of them
  *   hsa_fill          conversion of a packet to an activity in flight
  *   hsa_completion    detecting the completion of a packet; handing it to the device
  *   hsa_packets       the loop over the packets that the program wrote

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory, which holds the part of a kernel's registers that does not fit into the device's
- * registers. A queue has none until a kernel needs some. From version 6 on, ROCr has a table of
- * functions for tools, which it calls before and after each change. gputap inserts its functions
- * there.
+/* Records changes of scratch memory, which holds the part of a kernel's registers that does not fit
+ * into the device's registers. A queue has no scratch memory until a kernel needs some. From
+ * version 6 on, ROCr has a table of functions for tools, which it calls before and after each
+ * change. gputap inserts its functions there.
  *
  * Steps:
  *   1. The packet processor stops at packet N, which needs scratch memory, and notifies ROCr.
  *   2. A thread of ROCr calls gputap's function: an allocation starts. The slot of packet N
  *      contains the call to which the packet belongs; the packet is in flight, because it waits.
- *   3. ROCr allocates and calls gputap's function, which writes the record from start to end. The
- *      packet processor continues.
- *   4. Very large memory is freed after its kernel, in the same two steps.
+ *   3. ROCr allocates the memory and calls gputap's function, which writes a record from the
+ *      allocation's start to its end. The packet processor continues.
+ *   4. Very large scratch memory is freed after its kernel. ROCr reports the start and the end of
+ *      freeing in the same way.
  *
  * The runtime passes its own queue, not the proxy, and the packet's index in the device's ring,
  * which struct gt_hsa_activity also contains. A packet that is not followed has no slot, so its
  * memory is not linked to a call.
  *
  * All this runs inside the runtime, which may hold locks, so the only call into the runtime reads
- * the time. Functions that were in the table earlier are called after gputap's. If there are
- * several copies of the runtime, only the first one gets gputap's functions: an event does not
- * identify its copy. */
+ * the time. Functions that were in the table earlier are called after gputap's functions. If there
+ * are several copies of the runtime, only the first copy gets gputap's functions, because an event
+ * does not identify the copy that reports it. */
 #include "runtime/hsa/hsa_scratch.h"
 
 #include <string.h>
@@ -71,7 +72,8 @@ static void begin_scratch(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
 
 	s->id = activity ? activity->id : 0;
 	s->called = activity ? activity->call_start : 0;
-	/* Freed after one dispatch: linked to the call of the last allocation. */
+	/* This memory is freed after one dispatch, so it is linked to the call of the last
+	 * allocation. */
 	if (operation == GT_HSA_SCRATCH_FREE) {
 		s->id = given->id;
 		s->called = given->called;
@@ -91,7 +93,7 @@ static void write_scratch(const struct gt_hsa_queue *q, const struct gt_hsa_scra
 
 	if (!t || !gt_hsa_is_recording())
 		return;
-	/* Writes a separate record, so this precedes the next reservation. */
+	/* gt_string_id() may write a record, so it is called before the reservation. */
 	name = gt_string_id(t, names[operation], strlen(names[operation]));
 	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);

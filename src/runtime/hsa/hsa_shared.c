@@ -29,7 +29,7 @@ static void lock_entries(void)
 	for (;;) {
 		uint32_t holder = atomic_load_explicit(&locker, memory_order_relaxed);
 
-		if (holder != epoch && /* otherwise free, or held in the parent of a fork */
+		if (holder != epoch && /* otherwise free, or held by a fork's parent */
 		    atomic_compare_exchange_weak_explicit(&locker, &holder, epoch,
 							  memory_order_acquire,
 							  memory_order_relaxed))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's completion signals that stay in their packets and copies, and from which times are
- * read.
+/* Watches completion signals of the program that stay in their packets and copies, and reads times
+ * from them.
  *
  *   signal's address ─hash─► 8 consecutive entries: watch or NULL
  *
@@ -14,8 +14,8 @@
  *      calls gt_hsa_signal_release() before either.
  *   4. The releasing thread or the harvester, whichever comes first, claims the watch (PENDING to
  *      CLAIMED, acquire), copies the two times, removes the watch from the table, and stores SAVED
- *      (release). The other thread finds this done. If a thread loses its processor in between, the
- *      other thread waits for these few instructions.
+ *      (release). The other thread finds the watch in the state SAVED. If a thread loses its
+ *      processor in between, the other thread waits for these few instructions.
  *
  * A signal that is used for several activities in flight contains the times of the activity that
  * completed last. Therefore only a signal whose value is 1 is watched: any other value waits for
@@ -31,7 +31,7 @@
 #include "runtime/hsa/hsa_agent.h"
 
 enum { BITS = 14, ROW = 8, ENTRIES = 1 << BITS };
-#define SKEW_NS UINT64_C(20000) /* tolerance between the host's clock and the converted one */
+#define SKEW_NS UINT64_C(20000) /* tolerance between the runtime's times and the host's clock */
 
 static _Atomic(struct gt_hsa_watch *) table[ENTRIES + ROW];
 

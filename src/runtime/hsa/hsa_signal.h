@@ -48,7 +48,7 @@ void gt_hsa_signal_watch_ours(struct gt_hsa_watch *w, struct gt_hsa_signal *ours
  * in w->times or lost. */
 bool gt_hsa_signal_claim(struct gt_hsa_watch *w);
 /* Take the times of a claimed activity. Return true if the activity is complete; the times are then
- * also in w->times. End 0: lost. */
+ * also in w->times. An end of 0 means that the times are lost. */
 bool gt_hsa_signal_take(struct gt_hsa_watch *w, struct gt_hsa_times *times);
 /* End the use of a signal. Call before the program destroys the signal. */
 void gt_hsa_signal_end(uint64_t signal);

@@ -29,7 +29,7 @@ static struct gt_hsa_slot *find_free_slot(struct gt_hsa_slots *s, struct gt_hsa_
 	return &s->slot[fresh];
 }
 
-/* Wait for a late harvester. Return NULL if the harvester frees no slot. */
+/* Wait until the harvester, which is late, frees a slot. Return NULL if it frees none in time. */
 static struct gt_hsa_slot *wait_for_slot(struct gt_hsa_slots *s, struct gt_hsa_ring *ring,
 					 struct gt_hsa_agent *a, uint64_t tail)
 {

@@ -43,10 +43,10 @@ struct gt_hsa_slots {
 	uint32_t *freed;
 	uint32_t capacity; /* power of two */
 	/* Written by the ring's worker. */
-	uint32_t failed_tries; /* number of attempts of the helper that found no slot */
+	uint32_t failed_tries; /* number of the helper's attempts that found no slot */
 	uint64_t known_head;
 	uint64_t freed_taken, freed_known;
-	uint64_t stuck_head;    /* value of `head` that had not changed for long */
+	uint64_t stuck_head;    /* value of `head` at the start of the last wait that timed out */
 	_Atomic uint32_t fresh; /* number of the first slot that was never used */
 	_Atomic uint64_t tail;
 	/* Written by the harvester. */
@@ -106,7 +106,8 @@ static inline GT_IN_LINE void gt_hsa_slots_submit(struct gt_hsa_slots *s, struct
 	atomic_store_explicit(&s->tail, tail + 1, memory_order_release);
 }
 
-/* Prefetch the next slot into this processor's cache, because the harvester used it last. */
+/* Prefetch the next slot into this processor's cache, because the harvester's processor used it
+ * last. */
 static inline GT_IN_LINE void gt_hsa_slots_fetch_next(const struct gt_hsa_slots *s)
 {
 	char *next = (char *)&s->slot[s->freed[s->freed_taken & (s->capacity - 1)]];
@@ -115,8 +116,9 @@ static inline GT_IN_LINE void gt_hsa_slots_fetch_next(const struct gt_hsa_slots 
 		gt_hsa_fetch(next + i);
 }
 
-/* Return true if a slot can be taken. For the helper as the ring's worker, which cannot wait for
- * itself. Also returns true after many attempts, because signals may be unavailable. */
+/* Return true if a slot can be taken. Used by the helper when it is the ring's worker, because it
+ * cannot wait for itself. Also returns true after many attempts, because signals may be
+ * unavailable. */
 bool gt_hsa_slots_can_take(struct gt_hsa_slots *s);
 
 /* Do step 2 in the harvester for a recorded activity. */

@@ -117,7 +117,7 @@ static inline GT_IN_LINE void gt_hsa_submitter_skip(struct gt_hsa_submitters *s,
 				 __ATOMIC_RELAXED);
 }
 
-/* Return true if a packet is not wanted. For packets that are not handled soon. */
+/* Return true if a packet is not wanted. Used for packets that are not handled soon. */
 static inline bool gt_hsa_submitter_is_skipped(const struct gt_hsa_submitters *s, uint64_t number)
 {
 	uint64_t packet = (number + 1) | GT_HSA_UNOBSERVED;

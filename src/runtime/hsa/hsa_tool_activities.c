@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Notifies tools of ROCm's activities and queues: tool/tool_activity.h describes the mechanism.
  *
- * The thread that reserves a packet's number takes the tool activity: the call that causes the
- * activity is open there, and allocation is permitted. The handler finds the tool activity in the
- * packet's submitter. Some activities that tools are notified of are not recorded (no session, or a
- * session that does not select them), and vice versa: see the flags of struct gt_hsa_activity.
+ * The thread that reserves a packet's number takes the tool activity, because the call that causes
+ * the activity is open in that thread and allocation is permitted there. The handler finds the tool
+ * activity in the packet's submitter. Some activities that tools are notified of are not recorded
+ * (no session, or a session that does not select them), and vice versa: see the flags of struct
+ * gt_hsa_activity.
  *
  * All dispatches share one numbering, including dispatches that copy or fill memory with a kernel.
- * Copies with engines, and barriers, are numbered separately. */
+ * Copies made by copy engines are numbered separately, and so are barriers. */
 #include "runtime/hsa/hsa_tool_activities.h"
 
 #include <errno.h>
@@ -33,7 +34,8 @@ static void set_node(struct gputap_activity *w, const struct gt_node_ref *s,
 	w->ordinal = s->ordinal[part];
 }
 
-/* Return the packet's tool activity, or a new tool activity. Return NULL if no tool wants it. */
+/* Return the packet's tool activity, or a new tool activity. Return NULL if no tool wants the
+ * activity. */
 static struct gt_tool_activity *take_tool_activity(struct gt_hsa_queue *q,
 						   struct gt_hsa_submitter *o, uint32_t type)
 {
@@ -94,7 +96,7 @@ struct gt_tool_activity *gt_hsa_tool_activity_of_kernel(struct gt_hsa_queue *q,
 	if (type != GPUTAP_ACTIVITY_KERNEL && o && o->by.bytes) {
 		uint64_t *moved = &q->moved.notified[w->correlation % GT_HSA_MOVERS];
 
-		/* Only the first kernel of a call gets its bytes. */
+		/* The bytes of a call are reported with its first kernel only. */
 		w->bytes = w->correlation && *moved == w->correlation ? 0 : o->by.bytes;
 		*moved = w->correlation;
 		w->source = o->by.source;

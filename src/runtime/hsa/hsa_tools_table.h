@@ -17,8 +17,8 @@ struct gt_hsa_tools_table {
 	gt_hsa_scratch_fn *entries[GT_HSA_TOOLS_ENTRIES];
 };
 
-/* Define ours[], with one function per entry, which passes its number to @on_event: int
- * on_event(uint32_t at, event). */
+/* Define ours[], with one function per entry of the table. Each function passes the number of its
+ * entry to @on_event: int on_event(uint32_t at, event). */
 #define GT_HSA_TOOLS_ENTRY(on_event, n)                                 \
 	static int on_event##_##n(const struct gt_hsa_scratch_event *e) \
 	{                                                               \
