@@ -14,8 +14,8 @@
  *   activity_harvest.c    the harvest of completed activities
  *   activity_profiling.c  queues: profiling is forced on, and hidden from the program
  *   activity_event.c      events: hides gputap's references and the forced profiling
- *   activity_wait.c       calls that wait or end objects: the harvest before they return
- *   activity_helper.c     the thread that harvests when no call does; the end of the process
+ *   activity_wait.c       calls that wait or end objects, which harvest before they return
+ *   activity_helper.c     the thread that harvests what no call harvests; the end of the process
  *   activity_follow.c     conversion of a command to an activity in flight
  *   activity_buffer.c _image.c _kernel.c _svm.c _other.c    wraps of the enqueue functions, three
  *                         lines each
@@ -26,8 +26,9 @@
  * program does not want any. The command stays in its queue's list until it is found completed: in
  * a later enqueue (in batches), in clFinish and similar calls, or in the helper thread.
  * clSetEventCallback() is not used, for four reasons. PoCL never calls the callback of a command
- * that failed. Callbacks run in the driver's threads, in the order of its locks. On NVIDIA each
- * callback costs a thread switch. The program's own callbacks would be interleaved with gputap's.
+ * that failed. Callbacks run in the driver's threads, within the driver's lock order. On NVIDIA
+ * each callback costs a thread switch. The program's own callbacks would be interleaved with
+ * gputap's.
  *
  * Locks are held for a few instructions, and during calls of the runtime that gputap itself makes.
  * If such a call triggers callbacks of the program, the callbacks run later
@@ -59,8 +60,8 @@
 /* The wrapped function. */
 #define GT_CL_REAL(call, f) ((gt_opencl_##f##_fn *)(call)->tap->real)
 
-/* Return the thread, even if the call is not recorded: its command may still have to be
- * followed. */
+/* Return the thread, even if the call is not recorded, because the call's command may still have to
+ * be followed. */
 static inline struct gt_thread *gt_cl_thread_find(const struct gt_call *call)
 {
 	return call->thread ? call->thread : gt_thread_call(GT_DOMAIN_OPENCL);
@@ -68,8 +69,8 @@ static inline struct gt_thread *gt_cl_thread_find(const struct gt_call *call)
 
 /* Locks, memory, maps (activity_map.c) -------------------------------------- */
 
-/* A lock that stores the epoch of the owning process, so that a lock that was held during a fork is
- * recognised as stale. */
+/* A lock that stores the epoch of the owning process. After a fork, a lock that a thread of the
+ * parent held is recognised as stale. */
 struct gt_cl_lock {
 	_Atomic uint32_t owner;
 };
@@ -107,8 +108,8 @@ static inline void gt_cl_lock_release(struct gt_cl_lock *lock)
 /* Return zeroed memory that is never freed, or NULL. Preserves errno. */
 void *gt_cl_memory_take(uint32_t epoch, size_t bytes);
 
-/* First member of every object that is found by a handle. Never freed: a reused handle finds its
- * previous node. */
+/* First member of every object that is looked up by its handle. Nodes are never freed: if a handle
+ * is reused, the look-up finds the previous object's node. */
 struct gt_cl_node {
 	struct gt_cl_node *next;
 	const void *handle;
@@ -143,15 +144,14 @@ struct gt_cl_device {
 	struct gt_cl_node node;
 	uint64_t number;
 	_Atomic uint32_t epoch; /* process that has written the device's object record; 0: none */
-	/* Not 0: the device's properties must be queried, because its handle was created or created
-	 * again. */
+	/* Not 0: the device's properties must be queried, because its handle is new or reused. */
 	_Atomic uint32_t fresh;
 	unsigned version;   /* 102 for OpenCL 1.2 */
 	_Atomic bool timer; /* true if clGetDeviceAndHostTimer() works */
 	/* true for a CPU device, which computes on the host's processors */
 	bool host;
 	_Atomic uint64_t clock_read; /* ticks of the last clock reading */
-	/* one plus the index of the host clock of its time stamps; 0: not known */
+	/* one plus the index of the host clock that its time stamps use; 0: not known */
 	_Atomic int notified_clock;
 	/* number under which tools were last notified of the device */
 	_Atomic uint64_t notified_number;
@@ -277,8 +277,8 @@ void gt_cl_queue_write(struct gt_cl_queue *q, struct gt_thread *t);
 void gt_cl_notify_queue(struct gt_cl_queue *q);
 /* Return the newest queue, which is the head of the list of all queues. */
 struct gt_cl_queue *gt_cl_queue_first(void);
-/* Return the queue of a command's event, or NULL if the queue is not followed, or in a call made by
- * gputap. */
+/* Return the queue of a command's event. Return NULL if the queue is not followed, or if gputap
+ * itself makes the call. */
 struct gt_cl_queue *gt_cl_queue_of_event(const struct gt_table *table, cl_event event);
 
 /* Profiling forced on (activity_profiling.c) -------------------------------- */
@@ -287,7 +287,7 @@ struct gt_cl_queue *gt_cl_queue_of_event(const struct gt_table *table, cl_event 
  * NULL on failure. Call inside gt_internal_enter(). The caller releases the queue. */
 cl_command_queue gt_cl_queue_alike(const struct gt_cl_queue *q);
 
-/* Work (activity_follow.c, activity_harvest.c) ------------------------------ */
+/* GPU activities (activity_follow.c, activity_harvest.c) -------------------- */
 
 /* A command that is being enqueued. */
 struct gt_cl_activity {
@@ -305,7 +305,9 @@ struct gt_cl_activity {
 	/* if `tool_activity` is set: enclosing command of this thread that tools were notified
 	 * of */
 	struct gt_cl_activity *outer;
-	bool unwanted; /* true if `gputap run --kernels` does not select it: not recorded */
+	/* true if `gputap run --kernels` does not select the command's kernel, so the command is
+	 * not recorded */
+	bool unwanted;
 	bool recorded;
 };
 
@@ -381,9 +383,10 @@ static inline cl_event *gt_cl_activity_begin_early(const struct gt_call *call,
 	return w->shown ? event : where;
 }
 
-/* Prefetch the memory @ahead of the next record in the thread's ring for writing, because the
- * collector's core used it last. The memory then arrives in time, instead of delaying a store while
- * a lock of the runtime is held. The address may lie beyond the block. */
+/* Prefetch @bytes of the thread's ring for writing, @ahead bytes after the start of the next
+ * record, because the collector's core used this memory last. The memory then arrives in time,
+ * instead of delaying a store while a lock of the runtime is held. The address may lie beyond the
+ * block. */
 static inline void gt_cl_fetch_ring(const struct gt_thread *t, size_t ahead, size_t bytes)
 {
 	for (size_t i = ahead; i < ahead + bytes; i += 64)
@@ -425,8 +428,8 @@ uint32_t gt_cl_queue_harvest(struct gt_cl_queue *q, uint32_t limit);
 /* Harvest all commands of a queue, and wait if another thread is harvesting it. Commands for which
  * the program has waited thus have records, even if the process ends immediately afterwards. */
 void gt_cl_queue_harvest_all(struct gt_cl_queue *q);
-/* Harvest a queue after a wait for @events. In an out-of-order queue this covers these events at
- * any position, and other commands as long as half of the examined ones are done. Querying
+/* Harvest a queue after a wait for @events. In an out-of-order queue, harvest these events at any
+ * position, and other commands as long as half of the examined commands are done. Querying
  * everything in flight at each of many waits would take quadratic time. */
 void gt_cl_queue_harvest_waited(struct gt_cl_queue *q, const cl_event *events, uint32_t count);
 

@@ -53,7 +53,8 @@ struct callback {
 	void (*function)(void);
 	void *user;
 	const struct gt_table *table;
-	/* Argument of the callback. This and later members are set when the runtime calls. */
+	/* The argument of the callback. The runtime's call sets this member and the members
+	 * below. */
 	void *object;
 	cl_int status;
 	uint16_t kind;
@@ -255,7 +256,7 @@ static void hand_to_thread(struct callback *c)
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
 	while (!lock_handed(epoch))
-		; /* the lock's holder is a stopped thread; the helper can wait */
+		; /* the lock's holder is a stopped thread, but the helper can wait */
 	c->next = NULL;
 	if (handed.first)
 		handed.last->next = c;
@@ -397,8 +398,8 @@ void gt_cl_svm_callback_drop(const struct gt_cl_svm_callback *f)
 		give_callback(f->user);
 }
 
-/* Common form of registrations. If the runtime refuses, the struct is freed, because it will not be
- * called. */
+/* Define the wrap of a function that registers a callback. If the runtime refuses the registration,
+ * the struct is freed, because the runtime will not call the callback. */
 #define REGISTER(name, kind, mine, object_type, object, function_type)                 \
 	cl_int gt_opencl_wrap_##name(const struct gt_call *call, object_type object,   \
 				     function_type function, void *user)               \
@@ -500,7 +501,7 @@ void gt_cl_callback_thread_start(uint32_t epoch)
 		return;
 	atomic_store_explicit(&handed.thread, epoch, memory_order_release);
 	if (gt_tool_thread_start(run_handed, (void *)(uintptr_t)epoch, 0) != 0)
-		thread_left(NULL); /* the helper retries, and so does the end of the process */
+		thread_left(NULL); /* the helper or gt_cl_callbacks_end() runs the callbacks */
 }
 
 void gt_cl_callbacks_end(bool run_them)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices as records identify them: an object record once per process, and readings of their
- * clocks.
+/* Writes an object record for each device once per process, and readings of the devices' clocks.
  *
- * Devices live as long as the runtime and keep their number, except sub-devices: a handle that is
- * created again gets a new number.
+ * Devices live as long as the runtime and keep their number, except sub-devices: a sub-device with
+ * a reused handle gets a new number.
  *
  * learn_device() queries a device's properties from the runtime once: when the device's first queue
  * or context is created, or at its first activity if devices are still being created then. A device
  * passes through these states (gt_cl_device.fresh), with `learning` held unless the lock could not
  * be taken:
- *   CREATED    the handle is new, or was created again
+ *   CREATED    the handle is new or reused
  *   NUMBERED   it has a number, and records can refer to it; its properties must not be queried yet
- *   ASKED      its properties are known. Each forked child writes the record once more */
+ *   ASKED      its properties are known; each forked child writes the record once more */
 #include "runtime/opencl/activity.h"
 
 #include "core/recording.h"

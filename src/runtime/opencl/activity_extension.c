@@ -10,7 +10,8 @@
 
 enum { REPORTED_MAX = 256 };
 
-/* Return true once per name, by hash. When the table is full, no more names are reported. */
+/* Return true the first time that @name is reported; names are compared by hash. When the table is
+ * full, no more names are reported. */
 static bool report_name(const char *name)
 {
 	static _Atomic uint64_t reported[REPORTED_MAX];

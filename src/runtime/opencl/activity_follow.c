@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows an enqueued command as an activity in flight, or counts it as lost. Then triggers the
- * harvest and the helper.
+/* Follows an enqueued command as an activity in flight, or counts the command as lost. Then
+ * harvests or wakes the helper if necessary.
  *
  * After the real call, in the program's thread (gt_cl_activity_follow()):
  *   1. The thread counts the command as seen.
  *   2. The thread writes the command's entry at the tail of its queue's list (activity_pending.h).
- *   3. The thread wakes the helper if the list was empty, or harvests: after a blocking call this
- *      command, otherwise commands well before it that have completed, once the list is long.
+ *   3. After a blocking call, the thread harvests this command. After any other call, the thread
+ *      wakes the helper if the list was empty; if the list is long, it harvests completed commands
+ *      well before this one.
  * Commands beyond a limit are not followed but counted. */
 #include "runtime/opencl/activity_pending.h"
 

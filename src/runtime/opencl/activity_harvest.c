@@ -30,14 +30,15 @@
 #include "runtime/opencl/activity_pending.h"
 
 enum {
-	LOOK_EVERY = 512,    /* enqueues between two harvests of a queue */
-	LOOK_HELPED = 16384, /* same, if the helper harvests: only in case it falls behind */
-	LOOK_AT = 1024,      /* maximum number of commands that an enqueue harvests */
+	LOOK_EVERY = 512, /* enqueues between two harvests of a queue */
+	/* same, for queues that the helper harvests, in case the helper falls behind */
+	LOOK_HELPED = 16384,
+	LOOK_AT = 1024, /* maximum number of commands that an enqueue harvests */
 	/* in-order queues: number of commands harvested at once, and distance to commands that a
 	 * worker of the runtime may be using */
 	STEP = 128,
-	/* out-of-order queues: number of commands that a wait examines; the wait repeats this while
-	 * half of them are done */
+	/* out-of-order queues: number of commands that a wait examines; the wait continues with
+	 * more commands while half of the examined ones are done */
 	LOOK_WAITED = 256,
 	FETCH_AHEAD = 384, /* bytes ahead in the ring: three records */
 };

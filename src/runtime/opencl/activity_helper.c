@@ -5,8 +5,8 @@
  *
  *   busy   Commands are in flight: the helper looks every millisecond, less often while no command
  *          completes. Queues of devices that are the host itself are skipped until they have not
- *          been harvested for a while (on PoCL, 100,000 small kernels took 11 % longer with a
- *          helper that took part, 5 % longer with a helper that does not).
+ *          been harvested for a while (on PoCL, 100,000 small kernels took 11 % longer if the
+ *          helper also harvested them, and 5 % longer if it did not).
  *   idle   No command is in flight: the helper looks a few more times, then sleeps until the first
  *          enqueue wakes it.
  *
@@ -173,9 +173,10 @@ static void *run_helper(void *arg)
 
 /* Finish at exit:
  *  1. helper.over is stored (sequentially consistent): the helper makes no more calls of OpenCL.
- *  2. This thread waits until the helper has left its current call. The limit is long, because on a
- *     busy machine the helper may have no processor. The limit is short if exit() was called inside
- *     a call of OpenCL, because the helper may then wait for a lock that this thread holds.
+ *  2. This thread waits until the helper has left its current call. The limit is normally long,
+ *     because on a busy machine the helper may have no processor. The limit is short if exit() was
+ *     called inside a call of OpenCL, because the helper may then wait for a lock that this thread
+ *     holds.
  *  3. This thread records completed commands.
  * Exit handlers of the program that run later may still use OpenCL; their calls harvest. */
 static void at_end(void)

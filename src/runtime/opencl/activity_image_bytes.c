@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Size of an image in bytes, queried from the runtime, because only the runtime knows the pitch of
- * its rows. An image created from a buffer or another image has no separate memory. */
+/* Gets the size of an image in bytes from the runtime, because only the runtime knows the pitch of
+ * the image's rows. An image created from a buffer or another image has no separate memory. */
 #include "runtime/opencl/activity.h"
 
 /* Add the size of an image to @facts. @values: the image, and its description if the call has

@@ -4,7 +4,7 @@
 
 enum { CALL_BYTES = 192 }; /* approximate size of a launch's record */
 
-/* Set the range. Call only after the runtime has accepted the command. */
+/* Set the global and local sizes. Call only after the runtime has accepted the command. */
 static inline void set_range(struct gt_cl_what *what, cl_uint work_dim, const size_t *global,
 			     const size_t *local)
 {

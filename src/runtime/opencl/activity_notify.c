@@ -14,17 +14,18 @@
 
 #include "util/clock_ns.h"
 
-#define TOLERANCE_NS 2000 /* between readings of two host clocks */
+#define TOLERANCE_NS 2000 /* for two host clocks that are read one after the other */
 
 /* Innermost activity of this thread whose enqueue function has not returned. */
 static _Thread_local struct gt_cl_activity *open_activity
 	__attribute__((tls_model("initial-exec")));
 
-/* Return true for the runtime's own call, made inside a call of the program (interposition; see
- * attach_interposition.c). */
+/* Return true for a call that the runtime itself makes inside a call of the program (possible with
+ * interposition; see attach_interposition.c). */
 static bool is_nested(const struct gt_cl_activity *w)
 {
-	/* Skips calls that were left with longjmp(): this call is not deeper in the stack. */
+	/* Skip calls that were left with longjmp(). They are at least as deep in the stack as this
+	 * call. */
 	while (open_activity && (uintptr_t)open_activity <= (uintptr_t)w)
 		open_activity = open_activity->outer;
 	return open_activity && gt_skip_nested[GT_DOMAIN_OPENCL];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts and kernels as records identify them.
+/* Numbers contexts and kernels for records, and notifies tools of them.
  *
- * A handle that is created again gets a new number. A context's object record lists its devices,
+ * An object with a reused handle gets a new number. A context's object record lists its devices,
  * whose records precede it. Kernels have no object record: each launch's record contains the string
  * id of the kernel's name. Tools are notified of contexts and kernels once for each number. */
 #include "runtime/opencl/activity.h"
@@ -23,7 +23,7 @@ struct context {
 struct kernel_object {
 	struct gt_cl_node node;
 	_Atomic uint32_t name; /* string id; 0: queried at launch */
-	/* decision of --kernels: not checked yet, WANTED, UNWANTED */
+	/* whether --kernels selects the kernel: 0 (not checked yet), WANTED or UNWANTED */
 	_Atomic uint32_t choice;
 	/* number under which tools were last notified of the kernel; 0: none */
 	_Atomic uint64_t notified_number;
@@ -214,7 +214,7 @@ static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_k
 	} else if (GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL,
 						 &bytes) == CL_SUCCESS &&
 		   bytes > sizeof name && bytes <= 1 << 20) {
-		/* at most once per such kernel */
+		/* memory is taken at most once per such kernel */
 		char *longer = gt_cl_memory_take(t->epoch, bytes);
 
 		if (longer && GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, bytes,

@@ -16,8 +16,8 @@ static uint64_t bytes_of(const struct gt_table *table, cl_uint num, const cl_mem
 	return bytes;
 }
 
-/* Follow a marker. The event is the purpose of the call. NULL is an error of the program, which the
- * runtime reports. */
+/* Follow a marker. Its event is the purpose of the call, so a NULL event is an error of the
+ * program, which the runtime reports. */
 cl_int gt_opencl_wrap_clEnqueueMarker(const struct gt_call *call, cl_command_queue queue,
 				      cl_event *event)
 {

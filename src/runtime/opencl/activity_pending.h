@@ -23,7 +23,8 @@
 
 #include "runtime/opencl/activity.h"
 
-/* Entries per chunk: 3.5 KiB. A power of two, because each command divides by it. */
+/* Entries per chunk: 3.5 KiB. A power of two, because a position is divided by it for each
+ * command. */
 enum { GT_CL_CHUNK = 32 };
 
 /* A command in flight. */
@@ -140,9 +141,9 @@ void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch);
  * allocate. */
 void gt_cl_spare_grow(uint32_t epoch);
 
-/* Return how many references to an event gputap holds. If *locked is set, that number is constant
- * until the caller releases q->harvest with gt_cl_lock_release(), after the query that uses the
- * number. */
+/* Return how many references to an event gputap holds. If *locked is set, that number stays
+ * constant until the caller calls gt_cl_lock_release() for q->harvest; the caller does so after the
+ * query that uses the number. */
 uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *locked);
 
 #endif

@@ -27,11 +27,12 @@ struct creation {
 static _Thread_local const struct creation *open_creation
 	__attribute__((tls_model("initial-exec")));
 
-/* Return false if the runtime itself makes this call, inside a creating call of the program that
+/* Return false if the runtime itself makes this call inside a creating call of the program, which
  * has already changed the properties (attach_interposition.c). */
 static bool begin_creation(struct creation *c)
 {
-	/* Skips calls that were left with longjmp(): this call is not deeper in the stack. */
+	/* Skip calls that were left with longjmp(). They are at least as deep in the stack as this
+	 * call. */
 	while (open_creation && (uintptr_t)open_creation <= (uintptr_t)c)
 		open_creation = open_creation->outer;
 	c->outer = open_creation;

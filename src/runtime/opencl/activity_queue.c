@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues as records identify them, and as tools are notified of them.
+/* Writes the object records of queues, and notifies tools of queues.
  *
- * A queue's entry is found by its handle, and is reused if the handle is. Commands of the previous
- * queue that are still in the list have the previous queue's number. */
+ * A queue's entry is looked up by the queue's handle. If the runtime gives the handle to a new
+ * queue, the new queue reuses the entry. Commands of the previous queue that are still in the list
+ * have the previous queue's number. */
 #include "runtime/opencl/activity_pending.h"
 
 GT_CL_MAP(queues, 10);
@@ -132,7 +133,8 @@ void gt_cl_notify_queue(struct gt_cl_queue *q)
 	if (atomic_exchange_explicit(&q->notified_number, q->number, memory_order_acq_rel) ==
 	    q->number)
 		return;
-	/* Previous queue with this handle: only the runtime knows when a queue ends. */
+	/* The object of the previous queue with this handle is unloaded only now, because only the
+	 * runtime knows when a queue ends. */
 	gt_tool_object_unload(q->object);
 	q->object = gt_tool_object_add(&o, NULL);
 	gt_tool_object_loaded(q->object);

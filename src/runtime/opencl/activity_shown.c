@@ -103,7 +103,7 @@ void gt_cl_shown_end(struct gt_cl_activity *w, cl_int ret)
 	if (locked)
 		gt_cl_lock_release(&s->lock);
 	give_place(s);
-	if (other) /* existed before the runtime wrote, or its call failed */
+	if (other) /* *where contained this event before the call, or the call failed */
 		gt_cl_event_release(w->table, other);
 }
 

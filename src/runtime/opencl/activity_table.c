@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selection of the table with the runtime's own functions, for gputap's calls. */
+/* Selects the table with the runtime's own functions, for calls that gputap makes. */
 #include "runtime/opencl/activity.h"
 
 static _Atomic(const struct gt_table *) core_table;

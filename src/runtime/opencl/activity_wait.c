@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that wait, and calls that end queues and contexts: completed commands are recorded before
- * the call returns to the program. */
+/* Wraps calls that wait, and calls that end queues and contexts. Completed commands are recorded
+ * before such a call returns to the program. */
 #include "runtime/opencl/activity.h"
 
 cl_int gt_opencl_wrap_clReleaseCommandQueue(const struct gt_call *call, cl_command_queue handle)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A driver that a program calls without a loader, while a layer-capable loader is mapped. Such a
- * driver is not interposed (opencl_interposed.h): it may be used through that loader, whose layer
- * sees its calls. Loaders query a driver's platforms with clIcdGetPlatformIDsKHR, so a call of the
- * driver's clGetPlatformIDs is made directly. The audit library therefore places the function below
- * in front of that one function. The function reports, once per library, that these calls are not
- * seen, and continues.
+/* Reports a driver that a program calls without a loader, while a layer-capable loader is mapped.
+ * Such a driver is not interposed (opencl_interposed.h), because it may be used through that
+ * loader, whose layer sees its calls. Loaders query a driver's platforms with
+ * clIcdGetPlatformIDsKHR, so a call of the driver's clGetPlatformIDs comes directly from the
+ * program. The audit library therefore places the function below in front of that one function. The
+ * function reports, once per library, that gputap does not see these calls, and then calls the real
+ * function.
  *
  * The driver's calls of its own exported functions do not reach this function (own_calls). */
 #define CL_TARGET_OPENCL_VERSION 300

@@ -24,7 +24,7 @@
 #include "runtime/opencl/attach_platforms.inc"
 
 /* Return true if the call must be recorded. The table is registered only then, so that a program
- * that never calls counts as without a runtime. */
+ * that never makes this call counts as a program without a runtime. */
 static bool is_attach_asked(void)
 {
 	static struct gt_tap tap;

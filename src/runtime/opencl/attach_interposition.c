@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenCL without a layer-capable loader: libgputap-audit.so has replaced a library's exported
- * functions with gputap's taps (runtime/audit/audit.c). This file is the part in libgputap.so: the
- * table that the audit library looks up (runtime/interposition.h), and adoption of the entries that
- * it has armed.
+/* Attaches OpenCL where there is no layer-capable loader: libgputap-audit.so has replaced a
+ * library's exported functions with gputap's taps (runtime/audit/audit.c). This file is the part in
+ * libgputap.so: it provides the table that the audit library looks up (runtime/interposition.h),
+ * and adopts the entries that the audit library has armed.
  *
  * The library's calls to its own exported functions also go through the taps, and a library in
- * front of a layer-capable loader would be seen twice. With an armed instance, calls within calls
- * are therefore the runtime's own and not recorded. */
+ * front of a layer-capable loader would be seen twice. If an instance is armed, a call inside
+ * another call is therefore taken to be the runtime's own and is not recorded. */
 #include <dlfcn.h>
 #include <stdbool.h>
 

@@ -79,7 +79,7 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 
 	if (!target || !num_entries_ret || !layer || !num_entries)
 		return CL_INVALID_VALUE;
-	/* One interception method suffices; with two, each call would be seen twice. */
+	/* One interception method suffices. With two, each call would be seen twice. */
 	if (gt_opencl_attach_armed(caller))
 		return CL_OUT_OF_RESOURCES;
 	gt_tools_meet_runtime(false);

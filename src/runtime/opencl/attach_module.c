@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Libraries that are actually mapped: the loader that the program uses, and the drivers below
- * it. */
+/* Records a driver's library, and keeps it and the loader that the program uses mapped. */
 #include "runtime/opencl/opencl_attach.h"
 
 #include <dlfcn.h>

@@ -9,7 +9,7 @@
 struct gt_table;
 
 /**
- * gt_opencl_used() - record the libraries of a device, and keep them mapped
+ * gt_opencl_used() - record the libraries that provide a device, and keep them mapped
  * @object: object of a driver: its first word points to the driver's functions, where ICD loaders
  *          look them up
  * Records the driver's library. Keeps the loader and the driver mapped: gputap holds events of

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Selects the libraries of OpenCL to interpose: those that export clGetPlatformIDs. Exceptions are
- * a layer-capable loader (it contains the text OPENCL_LAYERS, and its layer takes the table), a
- * layer, and a driver below such a loader. In a layer-capable loader, the auditor changes only
+/* Selects the OpenCL libraries to interpose: those that export clGetPlatformIDs. Exceptions are a
+ * layer-capable loader (it contains the text OPENCL_LAYERS, and gputap attaches to it as a layer),
+ * a layer, and a driver below such a loader. In a layer-capable loader, the auditor changes only
  * clGetPlatformIDs, because the loader loads no layer if there are no drivers
- * (opencl/attach_first.c). In a driver below such a loader the same function is changed, to report
- * a program that calls it without the loader (opencl/attach_direct.c). Included by
- * runtime/arm.h. */
+ * (opencl/attach_first.c). In a driver below such a loader, the auditor also changes only this
+ * function, to report a program that calls it without the loader (opencl/attach_direct.c). Included
+ * by runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_OPENCL_INTERPOSED_H
 #define GPUTAP_RUNTIME_OPENCL_INTERPOSED_H
 
 #define GT_OPENCL_LAYERS "OPENCL_LAYERS"
 
-/* true if a layer-capable loader was seen; separate in the audit library and in libgputap.so */
+/* true if a layer-capable loader was seen; the audit library and libgputap.so each have their own
+ * flag */
 static bool gt_opencl_loader_seen;
 
 static inline bool gt_wants_opencl(struct gt_arming *a, const struct gt_elf *o,
