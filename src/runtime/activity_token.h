@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU activities of a runtime that reports their completion, through a callback or an event that is
- * polled.
+/* Records GPU activities of a runtime that reports their completion through a callback or through
+ * an event that is polled.
  *
  *   the wrap, in the submitting thread:
  *     w = gt_activity_begin(call, &what)   tools get ENTER; NULL: not wanted
@@ -34,8 +34,9 @@ struct gt_activity_info {
 	/* kernels of a domain with `symbols`: number of the symbol object, memory per group and per
 	 * work-item */
 	uint32_t symbol, group_bytes, private_bytes;
-	uint32_t graph;           /* number of the launched graph's object */
-	uint32_t replay, ordinal; /* launch of the graph, from 1; node of the graph, from 0 */
+	uint32_t graph; /* number of the launched graph's object */
+	/* number of the graph's launch, from 1; number of the node, from 0 */
+	uint32_t replay, ordinal;
 };
 
 /* Raw device clock times; 0: not known. */
@@ -53,8 +54,8 @@ struct gt_activity_times {
 struct gt_activity *gt_activity_begin(const struct gt_call *call,
 				      const struct gt_activity_info *what);
 
-/* Report that the runtime has accepted the activity. @w: may be NULL here and below; may already be
- * freed. Thread: that of the call. */
+/* Report that the runtime has accepted the activity. @w: may be NULL, here and in the functions
+ * below; may already be freed. Thread: that of the call. */
 void gt_activity_submitted(struct gt_activity *w);
 
 /* Report that the runtime's function failed, so no activity was submitted. Thread: that of the

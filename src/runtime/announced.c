@@ -7,15 +7,15 @@
  * A call may be left by a jump (longjmp(), an exception), so that its end is never announced. The
  * next call that begins detects this: either it is at least as far up in the stack, or the word
  * just below the old call's stack address has been overwritten. The next call then drops the old
- * call. The end of an enclosing call does the same. Taps use the same rule with gt_thread.outer and
- * outer_return, which this file sets to the call's values.
+ * call. The end of an enclosing call also drops the calls inside it. Taps use the same rule with
+ * gt_thread.outer and outer_return, which this file sets to the call's values.
  *
  * Data to which a call points is read when the call has ended and its status is success, because
  * the runtime may not have validated the data earlier.
  *
  * Locking: areas without a thread form a list, which is changed by compare and exchange of its
- * head. A change count protects against an area that came back in between (ABA). Never here:
- * allocation, except for a thread's first call. */
+ * head. A change count protects against an area that was removed and added again meanwhile (the ABA
+ * problem). Never here: allocation, except for a thread's first call. */
 #include "runtime/announced.h"
 
 #include <errno.h>
@@ -238,7 +238,7 @@ static const void *pointer_at(const uint8_t *at)
 	return p;
 }
 
-/* Return the size of an array in bytes. Its length argument counts bytes or elements of its
+/* Return the size of an array in bytes. The length argument counts bytes or elements of the array's
  * type. */
 static uint64_t array_bytes(const struct arguments *all, const struct gt_argument_info *a)
 {
@@ -354,7 +354,7 @@ static void end_recording(const struct open_call *c, const struct gt_announcemen
 {
 	struct gt_thread *t = &gt_thread;
 
-	/* A forked child skips this if the call began in the parent. */
+	/* In a forked child, do nothing if the call began in the parent. */
 	if (t->epoch == c->epoch &&
 	    t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed)) {
 		t->depth = c->depth + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls without taps: another module announces their start and end (`announced` in api/README.md)
- * and passes the arguments as one struct. The calls are recorded, and tools are notified of them,
- * as with a tap. The domain's description determines which arguments are recorded.
+/* Records calls that have no taps. Another module announces their start and end (`announced` in
+ * api/README.md) and passes the arguments as one struct. Tools are notified of these calls, as with
+ * taps. The domain's description determines which arguments are recorded.
  *
  *   announcer ─► gt_announced_begin() ─► ENTER, correlation id ┐ stored for the thread
  *                     the call, and taps of the calls in it    │
@@ -28,7 +28,7 @@ struct gt_announcement {
 	const char *name; /* name of the object in the `named` argument; NULL: not known */
 };
 
-/* Return true if a subscriber or the stream wants this call. gt_announced_begin() and
+/* Return true if a subscriber or the session wants this call. gt_announced_begin() and
  * gt_announced_end() check this themselves. */
 static inline bool gt_announced_is_wanted(const struct gt_table *table, uint32_t index)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Interposition of a library. A library is interposed in one of two places: by libgputap-audit.so,
- * when the library is mapped and before the dynamic linker relocates it, or later by libgputap.so
- * (see runtime/mapped.c). Each runtime's runtime/<name>/<name>_interposed.h lists the libraries to
+/* Interposition of a library. A library is interposed either by libgputap-audit.so, when the
+ * library is mapped and before the dynamic linker relocates it, or later by libgputap.so (see
+ * runtime/mapped.c). Each runtime's runtime/<name>/<name>_interposed.h lists the libraries to
  * interpose and the exceptions.
  *
  * Steps of gt_arm(), in this order:
@@ -185,7 +185,8 @@ static inline ElfW(Sym) * gt_next_function(const struct gt_attach *point,
 	return NULL;
 }
 
-/* Get the range of these symbols, from the first one to the end of the last one. */
+/* Get the range of the library's symbols that have taps, from the first symbol to the end of the
+ * last one. */
 static inline void gt_symbols_range(const struct gt_attach *point, const struct gt_symbols *s,
 				    ElfW(Sym) * *from, ElfW(Sym) * *to)
 {
@@ -214,8 +215,8 @@ static inline void gt_fill_taps(const struct gt_attach *point, const struct gt_s
 		struct gt_tap *tap = gt_attach_tap_state(point, instance, (int)i - 1);
 
 		tap->real = (void *)(s->base + symbol->st_value);
-		/* Valid until the constructor of libgputap.so has decided. Earlier calls take the
-		 * slow path, which checks again. */
+		/* This value is used until the constructor of libgputap.so sets the services. Calls
+		 * before that take the slow path, which checks again. */
 		atomic_store_explicit(&tap->services, GT_SERVICE_STREAM, memory_order_relaxed);
 	}
 }

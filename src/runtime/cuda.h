@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Interface to CUDA's objects for other folders: names that the program assigns through NVTX.
- * Without the CUDA folder, objects have no names. */
+/* Lets other folders name CUDA's objects, for names that the program assigns through NVTX. Without
+ * the CUDA folder, objects have no names. */
 #ifndef GPUTAP_RUNTIME_CUDA_H
 #define GPUTAP_RUNTIME_CUDA_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries for a runtime whose GPU activities another runtime's folder records: HSA's folder records
- * the activities of HIP. */
+/* Queries for a runtime whose GPU activities are recorded by another runtime's folder: HSA's folder
+ * records the activities of HIP. */
 #ifndef GPUTAP_RUNTIME_GPU_ACTIVITY_H
 #define GPUTAP_RUNTIME_GPU_ACTIVITY_H
 

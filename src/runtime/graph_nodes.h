@@ -42,21 +42,21 @@
 #include "core/tap.h"
 #include "util/provided.h"
 
-/* Kind of a packet of a launch. */
+/* Kind of a packet in a launch. */
 enum gt_graph_part { GT_GRAPH_KERNEL = 0, GT_GRAPH_COPY, GT_GRAPH_FILL, GT_GRAPH_PARTS };
 
 #define GT_GRAPH_NO_NODE UINT32_MAX /* ordinal of an unknown node */
 
-/* An open launch of this thread, as seen by both sides. HIP embeds this struct in its own. Only the
- * launching thread uses the struct. */
+/* An open launch of this thread: the data that both folders use. HIP embeds this struct in its own
+ * struct. Only the launching thread uses it. */
 struct gt_graph_launch {
 	/* Set by HIP. HSA counts `unobserved_left` down: that number of the next packets in `queue`
 	 * need neither reference nor signal. */
 	const void *queue;
 	uint64_t unobserved_left, unobserved_all;
-	/* Used by HSA. held: number of packets for which the thread has rung and that were not
-	 * handed on yet; held_max: maximum of held; held_in: queue whose helper hands them on if
-	 * necessary (NULL: none). */
+	/* Used by HSA. held: number of packets for which the thread has rung the doorbell and that
+	 * were not handed on yet; held_max: maximum of held; held_in: queue whose helper hands them
+	 * on if necessary (NULL: none). */
 	uint32_t held, held_max;
 	void *held_in;
 	/* Used by HSA: packets [deferred_from, + deferred_count) of queue `deferred_in` are
@@ -72,7 +72,8 @@ struct gt_graph_span;
 struct gt_node_ref {
 	/* number of the graph's object; if `replay` is 0: GT_NODE_NOT_RECORDED, or 0 */
 	uint32_t graph;
-	uint32_t replay;                  /* launch of the graph, from 1; 0: not part of a graph */
+	/* number of the graph's launch, from 1; 0: not part of a graph */
+	uint32_t replay;
 	uint32_t ordinal[GT_GRAPH_PARTS]; /* node for each kind of packet */
 	/* bit per part: packets of that kind are not observed and not counted */
 	uint32_t unobserved;
@@ -185,7 +186,8 @@ static inline void gt_graph_assign_deferred(struct gt_graph_launch *launch, bool
 	GT_PROVIDED(gt_graph_packets)->assign_deferred(launch, handle);
 }
 
-/* Hand on the packets that are held back although the launch has rung for them. */
+/* Hand on packets that are held back although the launching thread has rung the doorbell for
+ * them. */
 static inline void gt_graph_flush_held(struct gt_graph_launch *launch)
 {
 	if (launch->held_in)

@@ -62,7 +62,7 @@ static void write_span(const struct gt_graph_span *e, struct gt_thread *t)
 	const enum gt_domain domain = gt_domain_traits[e->head.domain].activity;
 	struct gt_record_device *r;
 
-	if (e->lost) /* a part that may have been first or last is lost */
+	if (e->lost) /* a part is lost that may have been first or last */
 		gt_drop(t, GT_CLASS_DEVICE, domain, GT_DROP_RUNTIME);
 	if (e->lost || !e->device) /* without a device, there was no part, so no node ran */
 		return;

@@ -43,20 +43,21 @@ struct gt_attach_shape {
 
 enum {
 	GT_ATTACH_FREE = 0,
-	GT_ATTACH_LAYER = 1 /* LAYER: used by another interception method */,
+	GT_ATTACH_LAYER = 1 /* LAYER: in use by another interception method */,
 	GT_ATTACH_ARMED = 2
 };
 
 struct gt_attach_state {
 	_Atomic uint32_t state;
-	/* true once libgputap.so's constructor has run: call `opened`; instance 0's value applies
-	 * to all */
+	/* true once libgputap.so's constructor has run, so `opened` must be called; instance 0's
+	 * value applies to all instances */
 	_Atomic uint32_t ready;
 	_Atomic uint32_t adopted; /* true once libgputap.so has adopted the instance */
-	/* number of libraries that found no free instance; instance 0's value applies to all */
+	/* number of libraries that found no free instance; instance 0's value applies to all
+	 * instances */
 	_Atomic uint32_t missed;
-	/* true if the library was mapped before gputap first looked: other libraries may already be
-	 * bound to its functions */
+	/* true if the library was mapped before gputap's first look, so other libraries may already
+	 * be bound to its functions */
 	_Atomic uint32_t late;
 	uint64_t base;  /* address at which the runtime's library is mapped */
 	char path[228]; /* name of the library, truncated if longer */
@@ -70,7 +71,7 @@ bool gt_attach_adopt(struct gt_attach_state *state);
  * Writes an event for libraries that found no free instance.
  * @tables:  tables of the instances, in the order of @states
  * @library: name of the library in that event ("HIP"). NULL: another domain's event names it
- * Return: true if there was anything new. Thread: any, possibly with the dynamic linker's lock
+ * Return: true if any instance was adopted. Thread: any, possibly with the dynamic linker's lock
  *         held, so dlopen() and dladdr() are forbidden.
  */
 bool gt_attach_adopt_all(struct gt_attach_state *states, struct gt_table *tables,

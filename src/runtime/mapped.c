@@ -5,10 +5,10 @@
  *   1. symbols of the library ──► taps
  *   2. slots (GOT, PLT, tables of pointers) of all mapped objects ───────────────► taps
  *
- * The audit library does step 1 while a library is mapped (runtime/arm.h). Step 2 exchanges each
- * slot that contains the address of one of the library's functions. A page that was made read-only
- * after relocation is made writable for the exchange. Addresses that a program has already copied
- * into its own variables with dlsym() cannot be changed.
+ * The audit library does step 1 while a library is mapped (runtime/arm.h). Step 2 changes each slot
+ * that contains the address of one of the library's functions. A page that was made read-only after
+ * relocation is made writable for the change. Addresses that a program has already copied into its
+ * own variables with dlsym() cannot be changed.
  *
  * A library that is opened later is found at the program's next call of dlsym() or dlvsym() for any
  * symbol: a front (runtime/call_through.h) looks for new libraries first. libc's dlsym() still sees
@@ -58,13 +58,13 @@ static const struct {
 #undef X
 };
 
-/* Addresses to exchange in all slots. */
+/* Addresses to replace in all slots. */
 struct move {
 	const struct gt_attach *point;
 	int instance;
-	/* NULL: exchange real functions for taps */
+	/* NULL: replace real functions with taps */
 	void *(*to)(uint32_t instance, uint32_t index);
-	uintptr_t low, high; /* bounds of all addresses to exchange */
+	uintptr_t low, high; /* bounds of all addresses to replace */
 	uintptr_t library;   /* base of the library that defines the addresses */
 };
 
@@ -82,8 +82,8 @@ static struct {
 
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
 
-/* Return true if libgputap-audit.so is loaded. The audit library sees every library before this
- * file does. */
+/* Return true if libgputap-audit.so is loaded. The audit library handles every library before this
+ * file can. */
 static bool has_auditor(void)
 {
 	enum { UNKNOWN, YES, NO };
@@ -278,7 +278,7 @@ static void forget(void)
 	}
 }
 
-/* Exchanging slots ----------------------------------------------------------- */
+/* Changing slots ------------------------------------------------------------- */
 
 /* Return the new target of a slot that contains @value, or 0 if the slot must not change. */
 static uintptr_t target_of_slot(const struct move *m, uintptr_t value, const char *name)
@@ -599,8 +599,8 @@ void gt_mapped_look(void)
 	}
 	end_look();
 	for (unsigned d = 0; armed && d < GT_INTERPOSABLES; d++)
-		/* Also for libraries that found no free instance, which must be reported without a
-		 * lock. */
+		/* Also called if a library found no free instance, which must be reported while no
+		 * lock is held. */
 		points[d].opened();
 	if (armed) {
 		gt_tools_finish_at_exit();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Interposition without an auditor, for tools: of libraries that are already mapped, and of later
- * ones. */
+/* Interposes libraries for tools where there is no auditor: libraries that are already mapped, and
+ * libraries that are mapped later. */
 #ifndef GPUTAP_RUNTIME_MAPPED_H
 #define GPUTAP_RUNTIME_MAPPED_H
 
@@ -31,8 +31,8 @@ bool gt_mapped_defines(const char *name, const char *without);
 void gt_mapped_follow(void (*follower)(void));
 void gt_mapped_call_followers(void);
 
-/* Start to look whenever the program requests an address with dlsym(), so that libraries it has
- * opened are found before they are used. */
+/* Start to look for new libraries whenever the program requests an address with dlsym(), so that
+ * libraries that the program has opened are found before they are used. */
 void gt_mapped_watch(void);
 
 /* Redirect the program's own calls of @name to @to. Return false if the program does not call

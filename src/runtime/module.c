@@ -51,8 +51,8 @@ static const char *version_in(const char *path)
 	return at && strchr(at + 4, '.') && !at[4 + strspn(at + 4, "0123456789.")] ? at + 4 : NULL;
 }
 
-/* Get the real path of gputap's ROCTx library. The dynamic linker reports this library under the
- * path where it last searched for another library. */
+/* Get the real path of gputap's ROCTx library, because the dynamic linker reports this library
+ * under the path where it last searched for another library. */
 static bool stand_in(const char *name, char *path)
 {
 	const char *folder = getenv("GPUTAP_COMPAT"), *slash = strrchr(name, '/');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of ranges. Such numbers are taken from the thread's sequence like a call's number, but
- * without an open call. A reader can thus derive from the numbers which calls are nested in the
- * range. Inline, because every torch operator takes a number. */
+/* Takes numbers for ranges. A range's number comes from the thread's sequence, like a call's
+ * number, but no call is opened. A reader can thus derive from the numbers which calls are nested
+ * in the range. The functions are inline, because every torch operator takes a number. */
 #ifndef GPUTAP_RUNTIME_RANGE_IDS_H
 #define GPUTAP_RUNTIME_RANGE_IDS_H
 
@@ -23,7 +23,8 @@ static inline uint64_t gt_range_take_number(struct gt_thread *t)
 	return id;
 }
 
-/* Take the number of a range. Like gt_call_begin(), but leaves no call open. */
+/* Take the number of a range, and count the range as seen. Like gt_call_begin(), but opens no
+ * call. */
 static inline uint64_t gt_range_take_id(struct gt_thread *t, enum gt_domain domain,
 					uint32_t operation)
 {

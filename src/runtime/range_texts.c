@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See range_texts.h. A hash table whose buckets are lists that grow only at their head.
+/* See range_texts.h. The texts are in a hash table whose buckets are lists that grow only at their
+ * head.
  * Locking: none. The head of a bucket is exchanged (release) and read (acquire). Two threads that
  * add the same new text at once may each get a separate copy. */
 #include "runtime/range_texts.h"

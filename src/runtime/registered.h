@@ -18,7 +18,8 @@ struct gt_registered {
 	 * fields below describe it. */
 	int (*take)(uint64_t version, void **tables, uint64_t count);
 	enum gt_domain domain;
-	const char *library;     /* name of the library in an event about a copy of it ("HIP") */
+	/* name of the library for users ("HIP"), in an event about one of its copies */
+	const char *library;
 	struct gt_table *tables; /* indexed by instance */
 	/* indexed by instance: the library's table, which identifies the library */
 	_Atomic(void *) *taken;

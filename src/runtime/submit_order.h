@@ -32,15 +32,15 @@
  *     kernels of that name are not linked, even if only one thread still has waiting calls.
  *   - If a copy or fill may be either a further part of one call or the first part of another, it
  *     is not linked. From then on the other calls may already have had their first part.
- *   - The same holds for a part that may be either a further part of a graph's last node or the
- *     first part of a call after the graph.
+ *   - Likewise, a part is not linked if it may be either a further part of a graph's last node or
+ *     the first part of a call after the graph.
  *   - The launch of a graph is one record (`--mode lite`) if all of its packets are certain, from
  *     the first to the last.
  *   - HIP 7 submits most of a graph in the launching thread. Those packets are certain, and the
  *     launch's entry in the order accounts for them before later calls are matched. If only some of
- *     its kernels were submitted that way, the order cannot be trusted.
- *   - Every packet of the stream's thread passes through step 3. A packet that did not would leave
- *     its call to the next packet.
+ *     the graph's kernels were submitted that way, the order cannot be trusted.
+ *   - Every packet of the stream's thread passes through step 3. If a packet bypassed step 3, its
+ *     call would be matched with the next packet.
  *   - The order also cannot be trusted after a packet that fits no call, a call that fails (with or
  *     without GPU activities), or a missing sequence number. GPU activities of that stream are then
  *     not linked until the program has waited for all of them without another call on the stream

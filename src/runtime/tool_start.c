@@ -6,17 +6,18 @@
  *                                 └─► pending: at the first call of a runtime,
  *                                     if that comes before
  *
- * A tool's library that is linked with libgputap is initialised after it, so the tool's
- * constructors have not run yet when libgputap's runs. The tools found are therefore started once
- * all libraries are initialised: in the program's call of __libc_start_main(), which is redirected
- * here and has had no effect yet. If a runtime is called before that, from a library's constructor,
- * that call starts them: gt_recording.pending. The first call of a runtime also starts them if
- * __libc_start_main() is not called this way (a program with its own start-up code; libgputap
- * opened by a running program), and for tools that request it (GPUTAP_TOOL_ON_FIRST_CALL).
+ * A tool's library that is linked with libgputap is initialised after libgputap, so the tool's
+ * constructors have not run yet when libgputap's constructor runs. The tools found are therefore
+ * started once all libraries are initialised: in the program's call of __libc_start_main(), which
+ * is redirected here and has had no effect yet. If a runtime is called before that, from a
+ * library's constructor, that call starts the tools (gt_recording.pending). The first call of a
+ * runtime also starts them if __libc_start_main() is not called this way (a program with its own
+ * start-up code; libgputap opened by a running program), and for tools that request it
+ * (GPUTAP_TOOL_ON_FIRST_CALL).
  *
  * A tool that is opened after libgputap is found by libgputap-audit.so, which calls
  * gt_tools_opened(), or without it by gt_mapped_look(). The next call of a runtime starts the tool.
- * A tool that came too late for a domain is notified immediately: gt_tools_find_missed().
+ * A tool that is too late for a domain is notified immediately (gt_tools_find_missed()).
  *
  * Tools are finished before libraries' destructors run, so that they may still call runtimes, and
  * after the exit handlers that the program has registered since it began to use runtimes. A tool
@@ -43,7 +44,8 @@ struct gt_tool_opened gputap_attach_tools = {.magic = GT_TOOL_OPENED_MAGIC};
 static start_fn *real_start;
 static void (*libraries_end)(void);
 
-/* Handle the end of the program. Runs among the handlers of exit(), after the program's own. */
+/* Handle the end of the program. Runs as one of the exit() handlers, after the program's own
+ * handlers. */
 static void program_ends(void)
 {
 	gt_tools_finish();

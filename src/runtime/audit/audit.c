@@ -11,7 +11,7 @@
  * every binding of the program.) runtime/arm.h describes the changes to a library. Without an
  * auditor, libgputap.so makes the same changes later (runtime/mapped.c).
  *
- * Two functions of libtorch get a gputap function in front, until torch's first operator
+ * Until torch's first operator runs, gputap functions are placed in front of two libtorch functions
  * (runtime/torch_fronts.h).
  *
  * If a program needs a library that is not found and that gputap can substitute (ROCTx), it gets
@@ -98,7 +98,7 @@ static void meet_point(unsigned index, const struct gt_symbols *s, const ElfW(Sy
 	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
 
 	if (point->magic != GT_ATTACH_MAGIC || shape->tap_bytes != sizeof(struct gt_tap))
-		return; /* from another version */
+		return; /* the object is from another version */
 	a->point = point;
 	/* libgputap.so came late (not preloaded): these libraries may be relocated, and their slots
 	 * read-only. */
@@ -160,8 +160,8 @@ static void meet_torch(const struct gt_elf *o, const struct gt_symbols *s)
 		put_front(o, s, i);
 }
 
-/* Count of unmapped modules, which call stacks need because another module may be mapped at the
- * same address. */
+/* The object in libgputap.so that counts unmapped modules. Call stacks need this count, because
+ * another module may be mapped at the same address. */
 static struct gt_unloads *unloads; /* set once libgputap.so is mapped */
 
 static void meet_unloads(const struct gt_symbols *s)
@@ -175,7 +175,7 @@ static void meet_unloads(const struct gt_symbols *s)
 		unloads = NULL; /* from another version */
 }
 
-/* Notification about tools that a running program opens. */
+/* The object in libgputap.so through which it is notified of tools that a running program opens. */
 static struct gt_tool_opened *tools; /* set once libgputap.so is mapped */
 
 static void meet_tool(const struct gt_symbols *s)

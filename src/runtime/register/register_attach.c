@@ -4,9 +4,9 @@
  * exporting library, because it comes first. A librocprofiler-sdk that would have received the
  * tables gets them after libgputap, so its functions precede the taps: program, SDK, tap, runtime.
  *
- * Runs during the runtime's initialisation: it copies and patches, without calling any runtime.
- * librocprofiler-register would refuse a registration during that time, nested or from another
- * thread, and the registration would be lost. */
+ * This code runs during the runtime's initialisation, so it copies and patches tables without
+ * calling any runtime. During that time, librocprofiler-register would refuse another registration,
+ * nested or from another thread, and that registration would be lost. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -179,8 +179,8 @@ static void *open_sdk(void)
 	return handle;
 }
 
-/* Add the SDK as a tool if it is gputap's own: its requests must be known before tables are taken.
- * gputap's SDK does not export rocprofiler_set_api_table(). */
+/* Add the SDK as a tool if it is gputap's own SDK, because its requests must be known before tables
+ * are taken. gputap's SDK does not export rocprofiler_set_api_table(). */
 static void let_in(void *handle)
 {
 	const struct gputap_tool *(*describe)(uint32_t) = NULL, *tool;

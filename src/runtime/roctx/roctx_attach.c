@@ -2,9 +2,8 @@
 /* Attaches ROCTx in one of two ways. ROCm's older library (roctracer's) offers no tables, so its
  * exports are interposed (runtime/audit/audit.c). Newer libraries, and gputap's, offer three small
  * tables, each starting with its size in bytes. These tables are merged into one whose positions
- * are the operation numbers. Pause and resume are requests of the program about recording: calls of
- * the program that are executed here (the older library has neither). An instance belongs to one of
- * the two ways. */
+ * are the operation numbers. The calls that pause and resume recording are executed here (the older
+ * library has neither). An instance belongs to one of the two ways. */
 #include <errno.h>
 #include <string.h>
 
@@ -46,7 +45,8 @@ static struct {
 } instances[GT_INSTANCES];
 
 /* Functions that the program gets for pause and resume, even if records of them are not wanted. The
- * pause is the last recorded call, the resume the first. */
+ * call that pauses is the last recorded call, and the call that resumes is the first recorded call
+ * after the pause. */
 typedef int control_fn(uint64_t tid);
 
 static int pause_instance(int n, uint64_t tid)

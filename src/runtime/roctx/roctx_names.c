@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that the program assigns. The name of a thread is a separate object; other names are
- * written with the named object. */
+/* Records names that the program assigns through ROCTx. The name of a thread is a separate object;
+ * other names are written with the named object. */
 #include "core/emit.h"
 #include "core/recording.h"
 #include "generated/roctx_wraps.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of ROCTx across pauses of recording, and the ranges of --from and --to.
+/* Records ROCTx ranges that cross pauses of recording, and finds the ranges of --from and --to.
  *
  * A push and its pop are two calls, and either may be in a pause. The open ranges of a thread are a
  * stack in separate memory, which its first push maps:
