@@ -157,7 +157,7 @@ static enum gt_lines_end end_child(const struct answers *a, pid_t child)
 {
 	int status = 0;
 
-	if (!a->has_ended) /* if true, the child is already exiting */
+	if (!a->has_ended) /* if set, the child is already exiting */
 		kill(child, SIGKILL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds source lines and inlined functions of many addresses within a time limit. A separate
- * process looks them up. The process is killed when the time is over, in any state. If the process
- * crashes, the caller is not affected: debug information may contain anything and have any size. */
+ * process looks them up, because debug information may contain anything and have any size. The
+ * process is killed when the time is over; if it crashes, the caller is not affected. */
 #ifndef GPUTAP_EXPORT_BOUNDED_LINES_H
 #define GPUTAP_EXPORT_BOUNDED_LINES_H
 

@@ -198,8 +198,8 @@ static void turn_page(struct gt_bulk_tree *t, unsigned level)
 		write_page(t, level, number, 0);
 		add_inner(t, 1, number, key, put_varint(key, (uint64_t)t->last_id));
 	} else {
-		/* The last entry moves up. In an inner level its child becomes the rightmost child
-		 * of this page. */
+		/* The last entry moves up. In an inner level, the entry's child becomes the
+		 * rightmost child of this page. */
 		uint8_t moved[GT_BULK_ROW_BYTES + GT_BULK_COLUMNS * 2 + 32];
 		unsigned child_bytes = level ? 4 : 0;
 
@@ -294,8 +294,8 @@ static void finish_header(struct gt_bulk *db)
 	write_at(db, count, 4, 92);
 }
 
-/* Find the reason for a failed write, which SQLite may have lost, by appending to the file. The
- * file is unusable anyway. */
+/* Find out why a write failed, by appending to the file, because SQLite may not have passed on the
+ * reason. The file is unusable anyway. */
 static int find_reason(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC), status = -EIO;

@@ -23,8 +23,8 @@
 
 enum {
 	GT_BULK_COLUMNS = 32, /* maximum columns of a row */
-	/* Small enough that neither rows nor index entries need overflow pages, from 16 KiB pages
-	 * on. */
+	/* Small enough that neither rows nor index entries need overflow pages if pages have at
+	 * least 16 KiB. */
 	GT_BULK_ROW_BYTES = 4080,
 	GT_BULK_TEXT_BYTES = 4000, /* longer text is truncated */
 	GT_BULK_MIN_PAGE = 16384,
@@ -50,8 +50,8 @@ struct gt_bulk_row {
  */
 int gt_bulk_create(const char *path, const char *schema, unsigned page_bytes, struct gt_bulk **out);
 
-/* Return the b-tree of an empty table or index, to be filled once. NULL with a cause: no table or
- * index has that name. */
+/* Return the b-tree of an empty table or index, to be filled once. Return NULL with a cause if no
+ * table or index has that name. */
 struct gt_bulk_tree *gt_bulk_tree(struct gt_bulk *db, const char *name);
 
 /* Append an entry. @id: rowid for tables, ignored for indexes. */

@@ -28,9 +28,10 @@ struct tree_range {
 	uint64_t start_ns, end_ns;
 	uint32_t process, ordinal, frame;
 	uint32_t node;  /* 0: no node yet */
-	int32_t around; /* range that was open when this one was started; NONE */
+	int32_t around; /* range that was open when this one was started; NONE if there was none */
 	bool has_time;
-	bool timed;   /* true if another thread ended the range: the second pass sets `close` */
+	/* true if another thread ended the range, so that the second pass sets `close` */
+	bool timed;
 	bool crosses; /* true if the range, or one around it, ends after an enclosing range */
 };
 
@@ -69,7 +70,7 @@ static int no_memory(void)
 
 /* The tree ------------------------------------------------------------------------ */
 
-/* Return the index of a frame; negative: no memory. */
+/* Return the index of a frame, or a negative value if out of memory. */
 static int64_t get_frame(struct gt_calltree *t, enum gt_frame_kind kind, const char *text)
 {
 	size_t bytes = strlen(text);
@@ -109,7 +110,8 @@ static int64_t add_node(struct gt_calltree *t, uint32_t parent, uint32_t frame)
 	return (int64_t)t->node_count++;
 }
 
-/* Return the node of a frame below @parent; negative: no memory. @frame: may be a negative error */
+/* Return the node of a frame below @parent, or a negative value if out of memory. @frame: may be a
+ * negative error */
 static int64_t get_node(struct gt_calltree *t, int64_t parent, int64_t frame)
 {
 	uint64_t key = (uint64_t)(uint32_t)frame;
@@ -151,7 +153,7 @@ static void order_children(struct gt_calltree *t)
 	}
 }
 
-/* Return the parent of ranges and calls that are outside all ranges and calls. */
+/* Return the parent node for ranges and calls that no range or call encloses. */
 static int64_t get_root(struct tree_builder *b, uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(b->view.capture, process);
@@ -181,7 +183,7 @@ static int64_t get_kept_frame(struct gt_calltree *t, enum gt_frame_kind kind, co
 		return *kept;
 	frame = get_frame(t, kind, text);
 	kept = frame < 0 ? NULL : malloc(sizeof *kept);
-	if (kept) { /* if not cached, the frame is looked up again next time */
+	if (kept) { /* if the index is not cached, the frame is looked up again next time */
 		*kept = (uint32_t)frame;
 		*own = kept;
 	}
@@ -377,7 +379,7 @@ static struct open_call *get_open_call(struct tree_builder *b)
 	return b->depth ? &b->calls[b->depth - 1] : NULL;
 }
 
-/* Return true if @range is inside @call; false if the call is inside the range. */
+/* Return true if @range is inside @call, false if @call is inside @range. */
 static bool is_range_in(const struct tree_builder *b, int32_t range, const struct open_call *call)
 {
 	return range != NONE && (!call || b->ranges[range].open > call->id);

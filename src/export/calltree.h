@@ -3,7 +3,7 @@
  *
  *   process > range > range > function > function > call > call > kernel
  *
- * A node is a frame below its parent frame and covers everything that was reached through the same
+ * A node is a frame below its parent frame and covers everything that was reached through that
  * path. The own host time of a node is the time of its ranges and calls minus the time of ranges
  * and calls directly inside them. The device time of a node is the time of the GPU activities with
  * its name.

@@ -198,11 +198,11 @@ static void write_event(struct gt_chrome *x, const struct gt_event_info *e)
 
 /* Choose the base of all times. The clock offset at the start of the session is used throughout, so
  * that durations are exact. Readers compute us x 1000 in doubles and round. From 2^42 us (51 days)
- * on, the double and the product each have an error of nearly half a ns. The sum is one ns, and
- * Perfetto drops slices that seem to overlap. kineto's step is 91 days; with this step a session
- * can last 40 days before it reaches that limit. Sessions of one job have the same base unless a
- * multiple of the step lies between their starts. kineto's bases are multiples of this step as
- * well. */
+ * on, the double and the product each have an error of nearly half a ns. Together, these errors
+ * reach one ns, and Perfetto then drops slices that seem to overlap. kineto's step is 91 days; with
+ * this step a session can last 40 days before it reaches that limit. Sessions of one job have the
+ * same base unless a multiple of the step lies between their starts. kineto's bases are multiples
+ * of this step as well. */
 static void choose_base(struct gt_chrome *x)
 {
 	const struct gt_host_clock_map *map = gt_capture_host_clock(x->view.capture);
@@ -282,8 +282,8 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 		status = gt_chrome_write_memory(&x);
 	if (!status)
 		status = gt_chrome_write_pauses(&x);
-	/* The last event of the list has no trailing comma. The event's kind is known to every
-	 * reader: TraceLens rejects others. The event's process does not exist. */
+	/* The last event of the list has no trailing comma. Its kind is one that every reader
+	 * knows, because TraceLens rejects other kinds. Its process does not exist. */
 	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":4294967295,"
 			    "\"tid\":0,\"args\":{\"sort_index\":2147483647}}"
 			    "\n]\n}\n");

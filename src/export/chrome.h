@@ -20,8 +20,9 @@ enum {
 	GRAPH_TID = 1000000000, /* first row for launches of graphs */
 	DEVICE_SORT = 5000000,  /* sorts device processes after processes of the system */
 	SNIPPET_STEP = 32,
-	/* Bytes of most place texts, and half of the longest: three numbers and the names of two of
-	 * them. At least as many bytes follow the place in its event, before the copy. */
+	/* Length of most place texts, and half the length of the longest one, which contains three
+	 * numbers and the names of two of them. In its event, at least as many bytes follow the
+	 * place before the copy. */
 	PLACE_USUAL = 48,
 	TEXT_MAX = 4096, /* maximum bytes of a name, before escaping */
 };
@@ -55,7 +56,7 @@ struct gt_chrome {
 
 /* chrome_text.c */
 
-/* Return a new snippet. NULL with a cause: no memory. */
+/* Return a new snippet. Return NULL with a cause if out of memory. */
 struct gt_snippet *gt_chrome_make_snippet(const char *text, size_t bytes);
 
 static inline char *gt_chrome_put_snippet(char *p, const struct gt_snippet *snippet)

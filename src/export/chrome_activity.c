@@ -111,7 +111,7 @@ static struct gt_snippet *make_row(struct gt_chrome *x, struct gt_view_queue *q,
 	return gt_chrome_make_snippet(text, (size_t)(p - text));
 }
 
-/* Return the number that the runtime gave the context, or else the process. */
+/* Return the runtime's number for the context or, if it is not known, a number for the process. */
 static uint64_t context_of(const struct gt_view_queue *q)
 {
 	const char *text = q->object ? gt_object_value(q->object, "context") : NULL;

@@ -25,7 +25,7 @@ static const char *call_category(uint32_t op)
 	return "cuda_runtime";
 }
 
-/* Return the CUDA name for a call; NULL: readers search for no such name. */
+/* Return the CUDA name for a call; NULL: readers do not search for calls of this kind. */
 static const char *cuda_name(const struct gt_view_operation *o)
 {
 	switch (o->info ? o->info->kind : GT_KIND_OTHER) {

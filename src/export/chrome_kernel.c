@@ -57,7 +57,7 @@ static char *put_ratio(char *p, uint64_t n, uint64_t by)
 	return p;
 }
 
-/* Count the blocks and the threads per block. Return false: not known. */
+/* Count the blocks and the threads per block. Return false if not known. */
 static bool count_blocks(const struct kernel_key *key, uint32_t groups[3],
 			 struct gt_occupancy_kernel *k)
 {

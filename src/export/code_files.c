@@ -106,7 +106,7 @@ size_t gt_code_file_find(struct gt_code_file *f, uint64_t address,
 	size_t count;
 
 	if (!f->has_asked_lines &&
-	    f->symbols) /* without symbols, the file may have been replaced */
+	    f->symbols) /* if there are no symbols, the file may have been replaced */
 		f->lines = gt_dwarf_lines_open(f->path);
 	f->has_asked_lines = true;
 	count = f->lines ? gt_dwarf_lines_find(f->lines, address, list, GT_FRAME_NAMES_MOST) : 0;

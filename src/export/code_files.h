@@ -18,11 +18,11 @@
 struct gt_code_files;
 struct gt_code_file;
 
-/* Create an empty set of files. Return NULL: no memory. */
+/* Create an empty set of files. Return NULL if out of memory. */
 struct gt_code_files *gt_code_files_create(void);
 void gt_code_files_destroy(struct gt_code_files *files);
 
-/* Return the file of a module. NULL: no memory. */
+/* Return the file of a module. Return NULL if out of memory. */
 struct gt_code_file *gt_code_file_get(struct gt_code_files *files, const struct gt_code_info *code);
 /* Return true if the file exists and is the one that was mapped. */
 bool gt_code_file_is_there(const struct gt_code_file *file);
@@ -37,8 +37,9 @@ const char *gt_code_file_symbol(const struct gt_code_file *file, uint64_t addres
 
 /**
  * gt_code_file_find() - find the functions at an address, innermost first, from all sources
- * The outermost function is named from the symbol table, which is more precise than debug
- * information for a part that a compiler split off. May take long if debug information is large.
+ * The name of the outermost function comes from the symbol table, which is more precise than debug
+ * information if a compiler split off a part of the function. The search takes long if the debug
+ * information is large.
  * Return: number of functions; 0: nothing is known. Texts are valid until gt_code_files_destroy().
  */
 size_t gt_code_file_find(struct gt_code_file *file, uint64_t address,

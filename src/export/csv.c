@@ -36,7 +36,7 @@ static char *put_decimal(char *p, uint64_t v)
 	return p;
 }
 
-/* Write a number; 0, not known, leaves the column empty. */
+/* Write a number. The number 0 means "not known" and leaves the column empty. */
 static char *put_known(char *p, uint64_t v)
 {
 	if (v)

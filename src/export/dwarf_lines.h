@@ -15,7 +15,8 @@ struct gt_dwarf_lines;
 
 /* Return true if libdw is installed. */
 bool gt_dwarf_lines_are_there(void);
-/* Open the debug information of a file. Return NULL: no libdw, or no debug information. */
+/* Open the debug information of a file. Return NULL if there is no libdw or no debug
+ * information. */
 struct gt_dwarf_lines *gt_dwarf_lines_open(const char *path);
 void gt_dwarf_lines_close(struct gt_dwarf_lines *d);
 

@@ -47,7 +47,7 @@ static const Elf64_Shdr *sections_of(const struct gt_elf_symbols *s, unsigned *c
 	return part(s, e->e_shoff, e->e_shnum, sizeof(Elf64_Shdr));
 }
 
-/* Return true if the build id matches. @wanted: "0": the file had no build id, which always
+/* Return true if the build id matches. @wanted: "0" means that the file had no build id, and always
  * matches */
 static bool has_build_id(const struct gt_elf_symbols *s, const char *wanted)
 {

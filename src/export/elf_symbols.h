@@ -8,8 +8,8 @@
 
 struct gt_elf_symbols;
 
-/* Open a file. @build_id: in hexadecimal; "": any. Return NULL: the file does not exist, is not an
- * ELF file, or has another build id; in the last case *other is set, unless NULL. */
+/* Open a file. @build_id: in hexadecimal; "": any. Return NULL if the file does not exist, is not
+ * an ELF file, or has another build id. In the last case, also set *other unless @other is NULL. */
 struct gt_elf_symbols *gt_elf_symbols_open(const char *path, const char *build_id, int *other);
 void gt_elf_symbols_close(struct gt_elf_symbols *s);
 

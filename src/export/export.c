@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of exporters, and writing under a temporary name, so that a file with the final name is
- * always complete. */
+/* Lists the exporters. Writes each file under a temporary name, so that a file with the final name
+ * is always complete. */
 #include "export/export.h"
 
 #include <errno.h>

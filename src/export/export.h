@@ -11,7 +11,9 @@
 
 /* Meaning of the numbers in a call tree. */
 enum gt_export_weight {
-	GT_WEIGHT_USUAL, /* device time if there is any, otherwise host time; or both */
+	/* device time if there is any, otherwise host time; formats with several profiles contain
+	 * both */
+	GT_WEIGHT_USUAL,
 	GT_WEIGHT_DEVICE,
 	GT_WEIGHT_HOST,
 };
@@ -47,12 +49,12 @@ const struct gt_exporter *gt_exporter_for_path(const char *path);
 const struct gt_exporter *gt_exporter_find(const char *name);
 
 /* Call @write with a temporary name next to @path, and rename the complete file to @path. Return
- * -EEXIST if @path exists, unless @replace. */
+ * -EEXIST if @path exists and @replace is false. */
 int gt_export_publish(const char *path, bool replace,
 		      int (*write)(void *data, const char *temporary), void *data);
 
 /* Write a capture to a temporary name next to @path, and rename the complete file to @path. Return
- * -EEXIST if @path exists, unless @replace. */
+ * -EEXIST if @path exists and @replace is false. */
 int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path,
 	      bool replace, const struct gt_export_options *options);
 

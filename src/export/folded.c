@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes folded stacks as read by flamegraph.pl and similar tools: one line for each call path with
- * own time, consisting of frames joined with ';', a space, and ns.
+/* Writes folded stacks as read by flamegraph.pl and similar tools: one line for each call path that
+ * has own time. A line consists of the frames joined with ';', a space, and the time in ns.
  *
  *   train;step;forward;hipLaunchKernel;gemm 1200
  *
- * A line is a node of a call tree (calltree.h) that has own time. */
+ * Each line is a node of a call tree (calltree.h). */
 #include <string.h>
 
 #include "export/calltree.h"

@@ -111,7 +111,7 @@ static struct module *get_module(struct gt_frame_names *n, const struct gt_code_
 	return m;
 }
 
-/* Return the module's file. NULL: the file does not exist, or no memory. */
+/* Return the module's file. Return NULL if the file does not exist or if out of memory. */
 static struct gt_code_file *get_file(struct gt_frame_names *n, struct module *m)
 {
 	if (!m->file)

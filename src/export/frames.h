@@ -32,7 +32,8 @@ struct gt_frames {
 };
 
 struct gt_frame_names;
-/* Return a reader of frame names. NULL: no memory. @c must stay open. Thread: one at a time. */
+/* Return a reader of frame names. Return NULL if out of memory. @c must stay open. Thread: one at a
+ * time. */
 struct gt_frame_names *gt_frame_names_create(const struct gt_capture *c);
 void gt_frame_names_destroy(struct gt_frame_names *n);
 

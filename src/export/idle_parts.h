@@ -54,7 +54,7 @@ static inline const char *gt_idle_cause_text(enum gt_idle_cause cause)
 	return cause < GT_IDLE_COUNT ? texts[cause] : "";
 }
 
-/* A part of a gap that has one cause. The parts of a gap do not overlap, add up to the gap, and
+/* A part of a gap that has one cause. The parts of a gap do not overlap and add up to the gap. They
  * come in any order. */
 struct gt_idle_part {
 	uint64_t start_ns, end_ns;

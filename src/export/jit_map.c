@@ -22,7 +22,7 @@ static uint64_t get_time_ns(const struct stat *st)
 	return (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
 }
 
-/* Open a map. Return NULL: the file does not exist, or cannot be trusted. */
+/* Open a map. Return NULL if the file does not exist or cannot be trusted. */
 static FILE *open_map(const char *path, uid_t user, struct gt_jit_map_time time)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);

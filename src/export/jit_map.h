@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Range that must contain the last modification time of a map: CLOCK_REALTIME. */
+/* Time range that must contain the last modification time of a map, in CLOCK_REALTIME. */
 struct gt_jit_map_time {
 	uint64_t first_ns, last_ns;
 };

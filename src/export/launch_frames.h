@@ -11,8 +11,8 @@ enum { GT_LAUNCH_FRAMES = 24, GT_LAUNCH_FRAME_BYTES = 160 };
 struct gt_launch_frames {
 	struct gt_call_stacks *calls;
 	struct gt_frame_names *names;
-	/* stack of the call looked up last, innermost first; outer frames beyond the limit are left
-	 * out */
+	/* functions in the stack of the call that was looked up last, innermost first; outer frames
+	 * beyond the limit are left out */
 	char texts[GT_LAUNCH_FRAMES][GT_LAUNCH_FRAME_BYTES];
 };
 

@@ -25,7 +25,7 @@ static inline size_t gt_map_hash(uint64_t a, uint64_t b)
 	return (size_t)(h ^ h >> 32);
 }
 
-/* Return the number of a key, or -1 if the key is missing. */
+/* Return the number of a key, or -1 if the map does not contain the key. */
 static inline int64_t gt_map_find(const struct gt_map *map, uint64_t a, uint64_t b)
 {
 	size_t mask = map->capacity - 1;

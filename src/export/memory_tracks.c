@@ -30,7 +30,7 @@ struct drawing {
 	void *exporter;
 };
 
-/* Find or create the track of a change. Return NULL: no memory. */
+/* Find or create the track of a change. Return NULL if out of memory. */
 static struct track *find_track(struct drawing *d, const struct gt_memory_change *c)
 {
 	uint64_t key = gt_memory_key(c->domain, c->memory, c->device);

@@ -4,7 +4,7 @@
  *
  * A track with at most GT_MEMORY_POINTS changes has one point per change. The time of a longer
  * track is divided into GT_MEMORY_PARTS parts, each with its first, lowest, highest and last point.
- * A chart of that width looks the same, and the peak keeps its exact time. */
+ * A chart of GT_MEMORY_PARTS columns looks the same, and the peak keeps its exact time. */
 #ifndef GPUTAP_EXPORT_MEMORY_TRACKS_H
 #define GPUTAP_EXPORT_MEMORY_TRACKS_H
 
@@ -25,8 +25,8 @@ typedef void gt_memory_point_fn(void *exporter, const struct gt_memory_track *tr
 
 /**
  * gt_memory_tracks_each() - report all points of all tracks
- * @use: filled, not settled. If it is full, calls are missing and no point is reported. Allocations
- *       whose calls have no size get no track.
+ * @use: filled, not settled. If @use is full, calls are missing and no point is reported.
+ *       Allocations whose calls have no size get no track.
  * Return: 0 or -ENOMEM with a cause.
  */
 int gt_memory_tracks_each(struct gt_memory_use *use, gt_memory_point_fn *point, void *exporter);

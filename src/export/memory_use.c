@@ -67,8 +67,8 @@ void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, u
 	changes[use->count++] = c;
 }
 
-/* Sort by time. At equal times, allocations come first: the next call may free one. A freed address
- * cannot be allocated again within the same ns, because both calls take longer. */
+/* Sort by time. At equal times, allocations come first, because the next call may free one of them.
+ * A freed address cannot be allocated again within the same ns, because both calls take longer. */
 static int compare_changes(const void *left, const void *right)
 {
 	const struct gt_memory_change *a = left, *b = right;
@@ -78,14 +78,14 @@ static int compare_changes(const void *left, const void *right)
 	return (int)a->is_free - (int)b->is_free;
 }
 
-/* Return the key of an address. Domains are separate: an address in one domain may be a handle in
- * another. */
+/* Return the part of an address's key that identifies its owner. Domains are separate, because an
+ * address in one domain may be a handle in another. */
 static uint64_t owner_key(const struct gt_memory_change *c)
 {
 	return (uint64_t)c->domain << 32 | c->process;
 }
 
-/* Find or create the sum of a change. Return NULL: no memory. */
+/* Find or create the sum of a change. Return NULL if out of memory. */
 static struct gt_memory_sum *find_sum(struct gt_memory_use *use, const struct gt_memory_change *c)
 {
 	uint64_t key = gt_memory_key(c->domain, c->memory, c->device);
@@ -115,7 +115,7 @@ static void end_allocation(struct gt_memory_use *use, struct gt_memory_change *c
 	c->is_matched = true;
 }
 
-/* Begin an allocation. Return false: no memory. */
+/* Begin an allocation. Return false if out of memory. */
 static bool begin_allocation(struct gt_memory_use *use, struct gt_map *open, size_t index)
 {
 	struct gt_memory_change *c = &use->changes[index];

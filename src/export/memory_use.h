@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that programs allocated and freed, computed from their calls: sums per kind and device,
- * and the memory in use over time. A freeing call has no size; the size is that of the latest
- * allocation at that address, by any thread. A reference-counted object (OpenCL) is freed with its
- * last reference.
+ * and the memory in use over time. A freeing call has no size, so the size is that of the latest
+ * allocation at the freed address, by any thread. A reference-counted object (OpenCL) is freed with
+ * its last reference.
  *
  * Calls are added in any order, at 48 bytes each, up to a limit, and then sorted by time. An
  * allocation counts from the end of its call. A free counts from the start of its call, because

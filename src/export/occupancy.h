@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes how far a kernel can fill a CUDA device, from properties of both. torch.profiler reports
- * the same numbers. Supports compute capability 7.0 and later. */
+/* Computes how far a kernel can fill a CUDA device, from properties of the kernel and the device.
+ * torch.profiler reports the same numbers. Supports compute capability 7.0 and later. */
 #ifndef GPUTAP_EXPORT_OCCUPANCY_H
 #define GPUTAP_EXPORT_OCCUPANCY_H
 
@@ -24,12 +24,12 @@ struct gt_occupancy_kernel {
 
 void gt_occupancy_device_read(struct gt_occupancy_device *d, const struct gt_object_info *device);
 
-/* Compute how many blocks a multiprocessor runs concurrently. Return false: not known. */
+/* Compute how many blocks a multiprocessor runs concurrently. Return false if not known. */
 bool gt_occupancy_blocks(const struct gt_occupancy_device *d, const struct gt_occupancy_kernel *k,
 			 uint32_t *blocks);
 
-/* Compute the percentage of a multiprocessor's threads that are used, rounded. Blocks that the grid
- * lacks count as unused. Return false: not known. */
+/* Compute the percentage of a multiprocessor's threads that are used, rounded. If the grid has too
+ * few blocks, the missing blocks count as unused. Return false if not known. */
 bool gt_occupancy_percent(const struct gt_occupancy_device *d, const struct gt_occupancy_kernel *k,
 			  uint32_t *percent);
 

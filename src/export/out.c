@@ -41,7 +41,8 @@ static void reserve_out(struct gt_out *out, size_t bytes)
 		return;
 	if (fallocate(out->fd, FALLOC_FL_KEEP_SIZE, (off_t)out->bytes, RESERVE) == 0)
 		out->has_reserved = true;
-	out->reserved = out->bytes + RESERVE; /* also after a failure, to avoid immediate retries */
+	/* also after a failure, so that the next write does not try again */
+	out->reserved = out->bytes + RESERVE;
 }
 
 static void write_all(struct gt_out *out, const void *data, size_t bytes)
@@ -133,13 +134,14 @@ void gt_out_flush(struct gt_out *out)
 	size_t bytes = (size_t)(out->next - out->base), rest = 0;
 
 	if (out->status) {
-		; /* on errors only clear the buffer */
+		; /* after an error, only clear the buffer */
 	} else if (out->gzip) {
 		deflate_all(out, false);
 	} else {
 		rest = bytes % PAGE;
 		write_all(out, out->base, bytes - rest);
-		/* The areas do not overlap: a buffer that is flushed contains many pages. */
+		/* The areas do not overlap, because a buffer that is flushed contains many
+		 * pages. */
 		memcpy(out->base, out->base + bytes - rest, rest);
 	}
 	out->next = out->base + rest;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers for the exporters to SQLite: two passes over the capture, first calls, then GPU
- * activities, with a common progress report. */
+/* Helpers for the exporters to SQLite, which make two passes over the capture, first for calls,
+ * then for GPU activities, with a common progress report. */
 #ifndef GPUTAP_EXPORT_PASSES_H
 #define GPUTAP_EXPORT_PASSES_H
 

@@ -216,7 +216,7 @@ struct gt_pf_argument {
 struct gt_pf_begin {
 	char data[48];    /* 41 bytes at most */
 	uint64_t id_high; /* upper bits of the call ids that `data` fits; UINT64_MAX: none */
-	uint16_t in_flow, in_value;       /* remaining bits at both offsets */
+	uint16_t in_flow, in_value;       /* bits to combine with the lowest 14 bits */
 	uint8_t flow_at, value_at, bytes; /* flow_at: past the data if the slice has no flow */
 };
 
@@ -227,16 +227,16 @@ struct gt_pf_call {
 	struct gt_pb_snippet event; /* constant part of the event: at most 16 bytes */
 	/* sequence that wrote the most recent call of this operation and has interned its texts */
 	struct gt_pf_sequence *owner;
-	uint32_t named; /* bit per argument: values have names */
-	/* bit per argument: written as its payload if present, otherwise as the word; 0 is
-	 * "NULL" */
+	uint32_t named; /* bit per argument: set if its values have names */
+	/* bit per argument: set if it is written as its payload if present, otherwise as the word;
+	 * the word 0 is written as "NULL" */
 	uint32_t addresses;
 	/* subset of `addresses`: the text depends on another argument that calls of this `op`
 	 * record */
 	uint32_t lengths;
 	uint8_t nargs;      /* number of known arguments */
 	uint8_t shown;      /* number of known arguments that calls of this `op` record */
-	uint8_t flow_bytes; /* for calls that submit; 0 for others */
+	uint8_t flow_bytes; /* bytes of the flow for calls that submit; 0 for others */
 	bool by_return;     /* true if the status is the return value */
 	bool allocates;     /* true if the call allocates or frees memory */
 	/* VALUES recent values per argument, stored after `args`; most values recur */
@@ -257,7 +257,7 @@ struct gt_pf_open {
 	uint32_t depth;
 };
 
-/* Most recent annotation of a correlation number, as written. */
+/* Most recent annotation of a correlation number, as encoded. */
 struct gt_pf_correlation {
 	uint64_t high;       /* number without its lowest 7 bits; UINT64_MAX: none */
 	uint64_t id_high;    /* id of the call, without its lowest 7 bits */
@@ -383,10 +383,11 @@ char *gt_pf_put_text(char *p, uint32_t field, const char *text);
 void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid,
 		  const char *text);
 
-/* Return an operation whose texts are interned in sequence @s. NULL with a cause: no memory. */
+/* Return an operation whose texts are interned in sequence @s. Return NULL with a cause if out of
+ * memory. */
 struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t op);
 /* Return the sequence of a thread or of a queue's row, and create it with its track on first use.
- * NULL with a cause: no memory. */
+ * Return NULL with a cause if out of memory. */
 struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t);
 struct gt_pf_sequence *gt_pf_row_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned row);
 

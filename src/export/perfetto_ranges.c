@@ -2,9 +2,9 @@
 /* Writes ranges and marks of a program (ROCTx) in Perfetto, on tracks "ranges" under the thread's
  * track, next to its calls.
  *
- *   row 0      ranges that are pushed and popped: they nest, so begin and end are written at once;
- *              marks as instants; whole ranges (torch's operators): their records come after the
- *              records inside them, and readers sort by time
+ *   row 0      ranges that are pushed and popped: they nest, so each end is written when it is
+ *              read; marks as instants; whole ranges (torch's operators): their records come after
+ *              the records inside them, and readers sort by time
  *   row 1 on   ranges that are started and stopped, on the thread that started them: they may
  *              overlap, so each is written when both ends are known, in a row where it overlaps
  *              no other range (track_rows.h)
@@ -54,7 +54,8 @@ static void begin_row(struct gt_pf *x, const struct gt_view_thread *t, struct gt
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* Return a row's sequence, and create it if necessary. NULL with a cause: no memory. */
+/* Return a row's sequence, and create it if necessary. Return NULL with a cause if out of
+ * memory. */
 static struct gt_pf_sequence *get_row(struct gt_pf *x, struct gt_view_thread *t, unsigned row)
 {
 	struct gt_pf_sequence *s = t->own ? t->own : gt_pf_thread_begin(x, t), *more;
@@ -160,7 +161,7 @@ static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* Return the row for a range. Nested ranges share row 0. NULL with a cause: error. */
+/* Return the row for a range. Nested ranges share row 0. Return NULL with a cause on error. */
 static struct gt_pf_sequence *place_range(struct gt_pf *x, struct gt_view_thread *t,
 					  const struct gt_range *range)
 {

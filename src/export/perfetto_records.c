@@ -114,7 +114,8 @@ static inline char *put_sizes(struct gt_pf *x, char *p, const struct gt_item *ac
 	return p + s->bytes;
 }
 
-/* Encode the annotation of a number whose higher bits differ from those of the previous number. */
+/* Encode the annotation of a correlation number whose higher bits differ from those of the previous
+ * one. */
 static __attribute__((noinline)) uint64_t make_correlation(struct gt_pf *x,
 							   struct gt_pf_sequence *s,
 							   const struct gt_item *item)
@@ -206,7 +207,8 @@ static inline void need_word(struct gt_pf *x, struct gt_pf_sequence *s,
 	gt_pf_intern(x, s, INTERNED_ANNOTATION_STRING, word->index + IID_NULL + 1, word->text);
 }
 
-/* Format a payload and encode its annotation. Return NULL: first occurrence, or too long. */
+/* Format a payload and encode its annotation. Return NULL if this is the first occurrence, or if
+ * the text is too long. */
 static __attribute__((noinline)) struct gt_pf_value *make_payload(struct gt_pf *x,
 								  struct gt_pf_sequence *s,
 								  const struct gt_pf_argument *a,
@@ -287,8 +289,8 @@ static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_se
 						     : make_payload(x, s, a, item, slot);
 }
 
-/* Mark an argument whose payload is new. The new payload may have replaced another argument's
- * payload in its slot; that annotation is lost too. */
+/* Mark an argument whose payload is new. If the new payload has taken the slot of another
+ * argument's payload, mark that argument too. */
 static __attribute__((noinline)) void forget_given(struct gt_pf *x, const struct gt_item *item,
 						   uint32_t bits, unsigned arg)
 {
@@ -482,8 +484,8 @@ static inline char *put_end(char *p, const struct gt_pf_sequence *s, uint64_t de
 	return p;
 }
 
-/* End the calls that are over when a call of @depth starts at @start_ns. @p: has room for all ends;
- * open calls have distinct depths */
+/* End the calls that are over when a call of @depth starts at @start_ns. @p: has room for all ends,
+ * because open calls have distinct depths */
 static inline char *close_calls(char *p, struct gt_pf_sequence *s, uint32_t depth,
 				uint64_t start_ns)
 {
@@ -495,7 +497,8 @@ static inline char *close_calls(char *p, struct gt_pf_sequence *s, uint32_t dept
 	do {
 		uint64_t end_ns = top[-1].end_ns;
 
-		/* A lost parent leaves calls of smaller depth open that are over as well. */
+		/* If an enclosing call was lost, calls of smaller depth may be open although they
+		 * are over. */
 		if (top[-1].depth < depth && end_ns >= start_ns)
 			break;
 		end_ns = end_ns > last_ns ? end_ns : last_ns;
@@ -649,7 +652,7 @@ static inline int write_call_packets(struct gt_pf *x, struct gt_view_thread *t,
 
 /* Encode the start of activities of this name and kind on @s, unless that is cached. Numbers 1 to
  * GT_DEVICE_OP_COUNT are names for kinds of activities.
- * Return NULL with a cause: no memory. */
+ * Return NULL with a cause if out of memory. */
 static __attribute__((noinline)) struct gt_pf_activity *make_activity(
 	struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *activity,
 	struct gt_pf_activity *slot)

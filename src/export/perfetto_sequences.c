@@ -45,8 +45,8 @@ void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t cl
 	s->id = id;
 	s->correlation.high = s->correlation.id_high = UINT64_MAX;
 	s->last_ns = x->zero;
-	/* Does not set the flag for packets that depend on earlier ones: it matters only after
-	 * packet loss, which cannot happen in a file. */
+	/* Does not set the flag for packets that depend on earlier packets, because the flag
+	 * matters only after packet loss, which cannot happen in a file. */
 	p = gt_pb_u64(s->head.data, PACKET_SEQUENCE, id);
 	s->head.bytes = (uint8_t)(p - s->head.data);
 	p = gt_pb_open_short(s->timed_head.data, TRACE_PACKET, &mark);
@@ -218,8 +218,8 @@ static struct gt_pf_call *make_call(struct gt_pf *x, struct gt_view_operation *o
 	return call;
 }
 
-/* Empty the cache of values. A free entry has value 0, which is never found because 0 belongs to
- * one slot; a free entry in that slot has value 1. */
+/* Empty the cache of values. Free entries have the value 0, which is looked up in one slot only.
+ * The free entry in that slot has the value 1. */
 static void forget_values(struct gt_pf_call *call)
 {
 	memset(call->values, 0, call->nargs * VALUES * sizeof *call->values);
@@ -236,7 +236,8 @@ struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, ui
 	if (!o || (!o->own && !make_call(x, o, op)))
 		return NULL;
 	call = x->recent[op % RECENT] = o->own;
-	call->op = op; /* with a newer gputap's capture, calls may differ in number of arguments */
+	/* in a capture from a newer gputap, calls may differ in their number of arguments */
+	call->op = op;
 	call->shown = (uint8_t)(call->nargs < GT_OP_NARGS(op) ? call->nargs : GT_OP_NARGS(op));
 	call->lengths = 0;
 	for (unsigned i = 0; i < call->shown; i++)

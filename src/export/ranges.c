@@ -230,7 +230,7 @@ static char *keep_words(char *at, struct gt_range_words *words)
 }
 
 /* Copy the texts of @detail, because the call is no longer available when the range ends. Return
- * false: no memory. */
+ * false if out of memory. */
 static bool keep_detail(struct gt_range_detail *detail, char **texts)
 {
 	size_t bytes = detail->scope.bytes + detail->category.bytes + detail->payload.bytes;
@@ -372,7 +372,7 @@ int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_ra
 {
 	int status = step_ranges(r, call, out);
 
-	if (status > 0) /* the call that ends the range decides */
+	if (status > 0) /* the call that ends the range decides whether it is context */
 		out->context = call->context & GT_CONTEXT_RANGE;
 	return status;
 }

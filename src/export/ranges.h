@@ -68,11 +68,11 @@ struct gt_range {
 	bool across;
 	bool instant; /* true for a mark */
 	bool context; /* true if present only as context in a cut capture: not counted */
-	/* ids of the first and last call that the thread made in the range; 0: involves several
-	 * threads */
+	/* ids of the first and last call that the thread made in the range; 0 if the range involves
+	 * several threads */
 	uint64_t first, last;
-	/* ids of the calls that started and ended the range; 0: not known, or made by another
-	 * thread */
+	/* ids of the calls that started and ended the range; 0 if not known, or if another thread
+	 * made the call */
 	uint64_t begun, ended;
 	/* call that is the range (GT_MARK_RANGE), with more details; otherwise NULL */
 	const struct gt_item *whole;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop over all records, shared by the exporters. Always inlined, so that it calls the
- * exporter's functions directly: the loop runs millions of times. */
+/* The loop over all records, shared by the exporters. The loop is always inlined, so that it calls
+ * the exporter's functions directly, because it runs millions of times. */
 #ifndef GPUTAP_EXPORT_RECORDS_H
 #define GPUTAP_EXPORT_RECORDS_H
 

@@ -6,7 +6,7 @@
  * b-tree pages (bulk.h). All other tables are small and written with SQL at the end: nodes,
  * processes, threads, agents, queues, kernels, texts.
  *
- * Requirements of its readers:
+ * Requirements of the readers:
  *  - Every row has the guid of the file.
  *  - A dispatch has an event, an agent, a queue, a kernel, a thread and a region name (the empty
  *    one).

@@ -17,8 +17,8 @@
 #include "export/view.h"
 
 enum {
-	/* Id of ''. A dispatch without a region must refer to this text; otherwise its view omits
-	 * the dispatch. */
+	/* Id of ''. A dispatch without a region must refer to this text; otherwise the view of
+	 * dispatches omits it. */
 	ROCPD_EMPTY_TEXT = 1,
 	ROCPD_GUID_BYTES = 36,
 	/* maximum length of an argument, so that a row stays below GT_BULK_ROW_BYTES */
@@ -35,7 +35,8 @@ struct rocpd_kernel {
 	const char *text;
 };
 
-/* External id of a thread's calls from call `seq` on. External ids change rarely. */
+/* External id of a thread's calls from the call with number `seq` on. External ids change
+ * rarely. */
 struct rocpd_external {
 	uint32_t process, ordinal;
 	uint64_t seq, value;
@@ -122,7 +123,8 @@ int64_t gt_rocpd_agent(const struct rocpd *r, uint32_t device);
 /* Append the small tables, the views and SQLite's sequence counters, as SQL. */
 void gt_rocpd_put_info(struct rocpd *r, struct gt_sql *sql,
 		       const struct gt_export_options *options);
-/* Return SQL text with the file's ids inserted. The caller frees the text. NULL: no memory. */
+/* Return SQL text with the file's ids inserted. The caller frees the text. Return NULL if out of
+ * memory. */
 char *gt_rocpd_schema(const struct rocpd *r, const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables and views of a ROCm 7 rocpd file. Table names end with the uuid of the file and view
- * names do not, so that files of several ranks can be combined under one set of views. A NULL in a
- * column that readers join on loses the row: rocpd.h.
+ * names do not, so that files of several ranks can be combined under one set of views. A row with a
+ * NULL in a column that readers join on is lost (see rocpd.h).
  *
  * %U is the uuid with underscores, %G the guid. Pages are written directly, so defaults do not
  * apply: every row contains its guid and its JSON. */

@@ -2,9 +2,9 @@
 /* Maps every call of an export to its row number, for GPU activities that refer to the call.
  *
  * A cursor returns a thread's calls in order of their ids, so the row of a call is the first row of
- * its run plus the index of the call in that run. Memory depends on the number of runs, not of
- * calls. Missing calls leave row numbers unused; many missing calls start a new run. Four bits per
- * row tell whether the row exists, and hold three flags for the caller. */
+ * its run plus the index of the call in that run. Memory depends on the number of runs, not on the
+ * number of calls. Missing calls leave row numbers unused; many missing calls start a new run. Each
+ * row has four bits: one is set if the row exists, and three are flags for the caller. */
 #ifndef GPUTAP_EXPORT_ROWMAP_H
 #define GPUTAP_EXPORT_ROWMAP_H
 
@@ -31,7 +31,7 @@ struct gt_rowmap {
 	int64_t next_row; /* first unused row */
 };
 
-/* Return a row for the next call; 0: no memory. */
+/* Return a row for the next call, or 0 if out of memory. */
 int64_t gt_rowmap_take(struct gt_rowmap *map, const struct gt_item *call);
 /* Return a row for an item other than a call. */
 static inline int64_t gt_rowmap_next(struct gt_rowmap *map)

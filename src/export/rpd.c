@@ -3,12 +3,13 @@
  * readers of schema 3. It also suits readers of schema 2, because text ids of names and arguments
  * come from one sequence and arguments are in both text tables.
  *
- * Two passes over the capture: the first writes calls. The row of a call is the first row of its
- * run plus its index in that run (struct gt_row_run). The second pass writes GPU activities and
- * thus finds the row of any call in a few kilobytes. An activity whose call is not in the capture
- * gets a separate call row, because RPD's tools delete activities without a call. Rows are written
- * as b-tree pages (bulk.h), and so are index entries after an external sort (sorter.h). SQLite
- * creates the empty tables at the start and fills small tables at the end.
+ * There are two passes over the capture. The first pass writes calls. The row of a call is the
+ * first row of its run plus the index of the call in that run (struct gt_row_run). The second pass
+ * writes GPU activities; it needs only a few kilobytes of memory to find the row of any call. An
+ * activity whose call is not in the capture gets a separate call row, because RPD's tools delete
+ * activities without a call. Rows are written as b-tree pages (bulk.h). Index entries are written
+ * in the same way, after an external sort (sorter.h). SQLite creates the empty tables at the start
+ * and fills small tables at the end.
  *
  * Names and arguments are sanitised (no quotes, backslashes, control characters, invalid UTF-8),
  * because RPD's tools print them into JSON without escaping. Times are CLOCK_BOOTTIME ns. */

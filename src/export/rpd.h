@@ -68,7 +68,7 @@ struct rpd {
 	/* process, call id -> row - first_unseen, for calls that are not in the capture */
 	struct gt_map unseen;
 	int64_t first_unseen;
-	/* copies of which only the call or only the activity has been read: rpd_copies.c */
+	/* copies of which only the call or only the activity has been read (rpd_copies.c) */
 	struct rpd_copy *copies;
 	size_t copy_count, copy_capacity;
 	struct rpd_args_slot *args;

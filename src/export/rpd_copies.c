@@ -159,7 +159,7 @@ static void read_activity(const struct rpd *r, struct rpd_copy *c, const struct 
 	c->from_device = device_number(ends.from);
 }
 
-/* Find or create the pending row of call @api. Return NULL: no memory. */
+/* Find or create the pending row of call @api. Return NULL if out of memory. */
 static struct rpd_copy *half_of(struct rpd *r, int64_t api)
 {
 	struct rpd_copy *c;

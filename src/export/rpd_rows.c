@@ -230,7 +230,7 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 	gt_rpd_set_flags(r, api.id, RPD_CALL_THERE);
 	if (own->copies && item->args)
 		gt_rpd_set_flags(r, api.id, RPD_CALL_TELLS_COPY);
-	else if (!gt_view_is_beneath(item->op) && /* there the bit would be read as TELLS_COPY */
+	else if (!gt_view_is_beneath(item->op) && /* in such domains the bit means TELLS_COPY */
 		 gt_call_blocking(item->op, item->args) == GT_BLOCKING_YES)
 		gt_rpd_set_flags(r, api.id, RPD_CALL_BLOCKS);
 	if (item->args && own->names_a_function && item->payload_bytes &&

@@ -103,7 +103,7 @@ static const char rpd_views[] =
 	"CREATE VIEW stackframe AS SELECT a.id, n.string AS apiName, f.depth, s.string AS frame "
 	  "FROM rocpd_stackframe f JOIN rocpd_api a ON a.id = f.api_ptr_id" RPD_NAME_OF("n",
 	  "a.apiName_id") RPD_NAME_OF("s", "f.name_id") ";"
-	/* Several nodes in one file: pid and gpuId contain the number of the node times the
+	/* If a file contains several nodes, pid and gpuId contain the number of the node times the
 	 * stride. */
 	"CREATE VIEW napi AS SELECT a.id, a.pid / " RPD_STRIDE("pid_stride") " AS node, a.pid % "
 	  RPD_STRIDE("pid_stride") " AS pid, a.tid % " RPD_STRIDE("pid_stride") " AS tid, a.start, "

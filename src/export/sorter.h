@@ -2,9 +2,10 @@
 /* External sort of keys, each with a number. Handles as many keys as fit on the disk, in a fixed
  * amount of memory.
  *
- * Keys are bytes in memcmp() order. All keys must be texts without NUL bytes, or have one length up
- * to 8. Equal keys keep the order in which they were added. Keys that do not fit in memory are
- * written in sorted runs to an unnamed temporary file and merged at the end. Not thread-safe. */
+ * Keys are bytes in memcmp() order. Either all keys are texts without NUL bytes, or all keys have
+ * the same length of at most 8 bytes. Equal keys keep the order in which they were added. Keys that
+ * do not fit in memory are written in sorted runs to an unnamed temporary file and merged at the
+ * end. Not thread-safe. */
 #ifndef GPUTAP_EXPORT_SORTER_H
 #define GPUTAP_EXPORT_SORTER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes speedscope's JSON format (https://www.speedscope.app/file-format-schema.json): the frames
- * of a call tree once, and one profile each for device and host time, with a list of stacks and
- * their ns. */
+/* Writes speedscope's JSON format (https://www.speedscope.app/file-format-schema.json): each frame
+ * of a call tree once, and one profile each for device time and host time, with a list of stacks
+ * and their times in ns. */
 #include <string.h>
 
 #include "config.h"

@@ -6,7 +6,7 @@
  * arrive consecutively, so most insertions are near the previous one. All rows of an export share a
  * budget of intervals. A row that exhausts the budget drops its older half, and all time before the
  * end of that half counts as occupied. Memory is bounded and the result stays correct. Only an
- * activity that arrives so late may get an additional row. */
+ * activity that starts in the dropped time may get an additional row. */
 #ifndef GPUTAP_EXPORT_TRACK_ROWS_H
 #define GPUTAP_EXPORT_TRACK_ROWS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Times in which processes were not recorded, and the reasons, for charts and exports: pauses,
- * records that a flight recorder evicted because they were older than its window, and the times
- * outside a time range that was cut out of a capture. Processes that used no runtime are left out.
- * Evicted times are listed only for processes that lost records to eviction. cli/unrecorded.h
+/* Finds the times in which processes were not recorded, and the reasons, for charts and exports:
+ * pauses, records that a flight recorder evicted because they were older than its window, and the
+ * times outside a time range that was cut out of a capture. Processes that used no runtime are left
+ * out. Evicted times are listed only for processes that lost records to eviction. cli/unrecorded.h
  * derives the consequences for a device. */
 #ifndef GPUTAP_EXPORT_UNRECORDED_SPANS_H
 #define GPUTAP_EXPORT_UNRECORDED_SPANS_H

@@ -12,7 +12,7 @@
 #include "util/error.h"
 
 enum {
-	WORDS_MAX = 16384, /* maximum number of cached texts of values */
+	WORDS_MAX = 16384, /* maximum number of cached words (texts of values) */
 	WORD_BYTES = 512,
 	/* thread indexes reserved for threads that are missing in a damaged capture */
 	STRIDE_SPARE = 1024,
@@ -255,7 +255,8 @@ static bool set_text(struct gt_view_text *t, const char *text, size_t bytes)
 	return true;
 }
 
-/* Add a text under a key that is not in the map. Return NULL: no memory; the view is unchanged. */
+/* Add a text under a key that is not in the map. Return NULL if out of memory; the view is
+ * unchanged. */
 static struct gt_view_text *add_text(struct gt_view_text ***texts, uint32_t *count,
 				     struct gt_map *map, uint64_t a, uint64_t b, const char *text,
 				     size_t bytes)
@@ -296,7 +297,8 @@ struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t 
 	return t;
 }
 
-/* Add a word under the key that requested it first. The map does not compare contents. */
+/* Add a word under a key. The map does not compare contents, so equal words with different keys are
+ * stored separately. */
 static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, const char *text,
 				     size_t bytes)
 {
@@ -311,7 +313,7 @@ static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, 
 
 struct gt_view_text *gt_view_word_of(struct gt_view *v, const char *text, size_t bytes)
 {
-	/* The key is an argument number that no operation has, and a counter. */
+	/* The key is a number that identifies no operation, and a counter. */
 	return add_word(v, UINT64_MAX, v->word_count, text, bytes);
 }
 

@@ -30,7 +30,7 @@ struct gt_view_queue {
 	uint32_t device; /* merged device index; UINT32_MAX: not known */
 	uint32_t number; /* number within its process and device, as in reports; 0: not known */
 	uint32_t stream; /* number within its device across all processes, from 1 */
-	const struct gt_object_info *object; /* NULL: activities whose queue is not known */
+	const struct gt_object_info *object; /* NULL for activities whose queue is not known */
 	struct gt_track_rows rows;
 	void *own; /* owned by the exporter; freed with free() */
 };
@@ -45,7 +45,7 @@ struct gt_view_text {
 struct gt_view_operation {
 	uint32_t index; /* dense */
 	uint32_t name_bytes;
-	const struct gt_operation_info *info; /* NULL: from a newer gputap */
+	const struct gt_operation_info *info; /* NULL if the operation is from a newer gputap */
 	char *name;
 	uint8_t nargs;  /* number of known arguments */
 	bool allocates; /* true if a call allocates or frees memory */
@@ -84,7 +84,7 @@ int gt_view_init(struct gt_view *v, const struct gt_capture *capture,
 		 const struct gt_export_options *options);
 void gt_view_fini(struct gt_view *v);
 
-/* Find or create an entry. NULL with a cause: no memory. */
+/* Find or create an entry. Return NULL with a cause if out of memory. */
 struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, uint32_t ordinal);
 struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *activity);
 struct gt_view_operation *gt_view_operation_slow(struct gt_view *v, uint32_t op);
@@ -173,8 +173,8 @@ static inline bool gt_view_is_beneath(uint32_t op)
 	return GT_OP_DOMAIN(op) < GT_DOMAIN_COUNT && gt_domain_traits[GT_OP_DOMAIN(op)].beneath;
 }
 
-/* Source and destination device of a memcpy, in the form of queue->device. If not known, both are
- * that device. */
+/* Source and destination device of a memcpy, in the form of queue->device. If they are not known,
+ * both are queue->device. */
 struct gt_view_ends {
 	uint32_t from, to;
 };
@@ -206,8 +206,8 @@ uint64_t gt_view_activity_time(const struct gt_item *activity);
 enum { GT_VIEW_PID_STRIDE = 10000000 };
 uint64_t gt_view_pid(const struct gt_view *v, uint32_t process);
 /* Return the processes in display order: ranks of a job in ascending order, then processes without
- * a rank, then by host, then by start time. The caller frees the array. NULL with a cause: no
- * memory. */
+ * a rank, then by host, then by start time. The caller frees the array. Return NULL with a cause if
+ * out of memory. */
 uint32_t *gt_view_order_processes(const struct gt_view *v);
 /* Write "python3", or "python3 (rank 3, node17)" if the capture combines several sessions. */
 const char *gt_view_process_title(const struct gt_view *v, const struct gt_process_info *process,
