@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A set of calls of a capture, with a number for each call. All calls are marked first; then
- * numbers are set and looked up. Memory: a bit for each call near a marked call of its thread, and
- * 4 bytes for each marked call. */
+ * numbers are set and looked up. Memory: one bit for each call whose id is close to the id of a
+ * marked call, and 4 bytes for each marked call. */
 #ifndef GPUTAP_EXPORT_CALLSET_H
 #define GPUTAP_EXPORT_CALLSET_H
 

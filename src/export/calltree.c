@@ -136,7 +136,7 @@ uint32_t gt_calltree_next(const struct gt_calltree *t, uint32_t node)
 	return node ? t->nodes[node].sibling : 0;
 }
 
-/* Reverse the lists of children: each child was inserted at the front. */
+/* Reverse the lists of children, because each child was inserted at the front. */
 static void order_children(struct gt_calltree *t)
 {
 	for (size_t i = 0; i < t->node_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exporters: one file per format, one table of functions each. */
+/* Exporters: one table of functions for each format. */
 #ifndef GPUTAP_EXPORT_EXPORT_H
 #define GPUTAP_EXPORT_EXPORT_H
 

@@ -11,8 +11,8 @@
 
 enum { CHANGES_MAX = 1 << 24 };
 
-/* Return true if the call changes memory in use. Kinds without a memory type are ignored: the type
- * that their calls allocate is not known. */
+/* Return true if the call changes memory in use. Kinds without a memory type are ignored, because
+ * the type that their calls allocate is not known. */
 static bool is_change(const struct gt_item *call, const struct gt_operation_info *info)
 {
 	int32_t status;

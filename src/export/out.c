@@ -17,7 +17,7 @@
 
 enum {
 	PAGE = 4096,
-	/* Bytes allocated at once, for files of at least a quarter of this size. */
+	/* Bytes allocated at once, if the file already has at least a quarter of this size. */
 	RESERVE = 32 << 20,
 };
 

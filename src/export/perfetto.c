@@ -12,11 +12,11 @@
  *                        perfetto_pauses.c; causes of idle time, see perfetto_idle.c
  *
  * A sequence declares its track, its clock, and every interned text once. All clocks are tied to
- * BOOTTIME at one moment, `zero`: the reader requires that the snapshots of a clock increase
- * through the file. Slices of a track with equal times nest by position in the file, so the end of
- * a call is written before the next call begins. Rows (track_rows.h) keep device slices of a track
- * from overlapping. A flow leads from a call to the GPU activity that it launched; the flow id is
- * the correlation number.
+ * BOOTTIME at one moment, `zero`, because the reader requires that the snapshots of a clock
+ * increase through the file. Slices of a track with equal times nest by position in the file, so
+ * the end of a call is written before the next call begins. Rows (track_rows.h) keep device slices
+ * of a track from overlapping. A flow leads from a call to the GPU activity that it launched; the
+ * flow id is the correlation number.
  * Memory: proportional to the number of threads, queues, names, launches of graphs, and calls that
  * allocate or free.
  * Field numbers: protos/perfetto/trace/ of the Perfetto project. */
@@ -103,9 +103,10 @@ static void write_process(struct gt_pf *x, const struct gt_process_info *process
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* Write one track per pid. An exec continues in the same track, and the newest process determines
- * its name: the reader keeps only the first descriptor of a track, so only one is written. Readers
- * number processes in order of arrival, so ranks are written in order. */
+/* Write one track per pid. After an exec, the process continues in the same track, and the newest
+ * process determines the track's name. The reader keeps only the first descriptor of a track, so
+ * only one is written. Readers number processes in order of arrival, so ranks are written in
+ * order. */
 static int write_processes(struct gt_pf *x)
 {
 	const struct gt_capture *c = x->view.capture;

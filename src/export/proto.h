@@ -140,8 +140,8 @@ static inline char *gt_pb_text(char *p, uint32_t field, const char *text)
 	return gt_pb_bytes(p, field, text, strlen(text));
 }
 
-/* Open a nested message of at most GT_PB_OPEN_MAX bytes. Its length is written when it is closed,
- * always in two bytes: a varint may be longer than necessary. */
+/* Open a nested message of at most GT_PB_OPEN_MAX bytes. The length is written when the message is
+ * closed, always in two bytes, because a varint may be longer than necessary. */
 enum { GT_PB_OPEN_MAX = (1 << 14) - 1 };
 
 static inline char *gt_pb_open(char *p, uint32_t field, char **mark)

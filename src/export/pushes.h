@@ -23,7 +23,7 @@ struct gt_pushes {
 /* Process a push or a pop. Return 1 and fill *range with a range that has ended; 0: none has ended;
  * -ENOMEM without a cause. */
 int gt_pushes_step(struct gt_pushes *r, const struct gt_item *item, struct gt_pushed_range *range);
-/* End the innermost range. Return false: no range is open, for example because the push preceded
+/* End the innermost range. Return false if no range is open, for example because the push preceded
  * the recording. */
 bool gt_pushes_pop(struct gt_pushes *r, enum gt_external_stack stack,
 		   struct gt_pushed_range *range);

@@ -46,7 +46,8 @@ static inline bool gt_track_row_append(struct gt_track_row *row, uint64_t start,
 	if (start < row->last_end || row->gap != count || count == row->capacity ||
 	    start < row->forgotten)
 		return false;
-	/* Branch-free: the branch predictor cannot predict whether an activity follows directly. */
+	/* Branch-free, because the branch predictor cannot predict whether an activity follows
+	 * directly. */
 	last = row->interval + count;
 	joined = (row->last_end == start) & (count != 0);
 	last -= joined;
@@ -61,8 +62,8 @@ static inline bool gt_track_row_append(struct gt_track_row *row, uint64_t start,
  * @end: at or after @start
  *
  * An activity may start exactly where an earlier one of its row ends. An activity must not end
- * exactly where an earlier one starts: readers sort by time and keep file order for equal times, so
- * they would see the later slice begin before this one ends.
+ * exactly where an earlier one starts, because readers sort by time and keep file order for equal
+ * times, and would see the later slice begin before this one ends.
  * Return: row from 0, or -ENOMEM.
  */
 static inline int gt_track_rows_place(struct gt_track_rows *l, uint64_t start, uint64_t end)

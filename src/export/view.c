@@ -190,7 +190,7 @@ struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, 
 
 struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *activity)
 {
-	/* Unknown queues: one per process and device number. */
+	/* Activities whose queue is not known share one entry per process and device number. */
 	uint64_t a = activity->process,
 		 b = activity->queue ? (uintptr_t)activity->queue : activity->op;
 	int64_t found = gt_map_find(&v->queue_map, a, b);
@@ -307,7 +307,7 @@ static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, 
 	if (v->word_count < WORDS_MAX)
 		t = add_text(&v->words, &v->word_count, &v->word_map, a, b, text, bytes);
 	if (!t)
-		gt_error_clear(); /* not a failure: the caller formats the argument itself */
+		gt_error_clear(); /* not a failure, because the caller formats the argument itself */
 	return t;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See activity_token.h. The submitting thread (after EXIT) and the thread that detects the
- * completion each decrement `left`. The later one returns the token. */
+ * completion each decrement `left`. The later of the two threads returns the token to the pool. */
 #include "runtime/activity_token.h"
 
 #include "core/context.h"

@@ -78,8 +78,8 @@ static inline bool gt_is_interposable(const struct gt_interposable *what,
 }
 
 /* Take an instance that no other interception method and no other library uses. The search starts
- * at the first instance, or at the last one if the library is only a part of the runtime: tools
- * identify runtimes by instance number, and a part may be mapped before the runtime's main
+ * at the first instance, or at the last one if the library is only a part of the runtime, because
+ * tools identify runtimes by instance number, and a part may be mapped before the runtime's main
  * library. */
 static inline int gt_attach_take_instance(const struct gt_attach *point, bool is_part)
 {

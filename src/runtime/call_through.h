@@ -7,8 +7,8 @@
  *
  * The registers of the first three arguments and the struct-return register are preserved across
  * the call. The real function may therefore have at most three arguments, and no floating-point
- * argument. C cannot express this: the prototype of the real function is not known, and dlsym()
- * inspects its return address. */
+ * argument. C cannot express this, because the prototype of the real function is not known, and
+ * dlsym() inspects its return address. */
 #ifndef GPUTAP_RUNTIME_CALL_THROUGH_H
 #define GPUTAP_RUNTIME_CALL_THROUGH_H
 

@@ -196,9 +196,9 @@ static inline void gt_graph_flush_held(struct gt_graph_launch *launch)
 
 /**
  * gt_graph_mark_end() - add a gputap packet after the newest packet in @queue
- * Used if the last packet of the launch was not observed: the end of the added packet is a part of
- * ref->span. The packet waits for all earlier packets, and later packets wait for it. Counted as
- * lost if the queue is full.
+ * Used if the last packet of the launch was not observed, so that the end of the added packet is a
+ * part of ref->span. The packet waits for all earlier packets, and later packets wait for it.
+ * Counted as lost if the queue is full.
  */
 static inline void gt_graph_mark_end(const void *queue, const struct gt_node_ref *ref)
 {

@@ -69,7 +69,8 @@ static void put_first(const char *name, const char *ours, char separator, bool t
 		setenv(name, text, 1);
 }
 
-/* Return true if @path can be added to a list unquoted: readers of a list do not support quotes. */
+/* Return true if @path can be added to a list unquoted, because readers of a list do not support
+ * quotes. */
 static bool can_stand_in(const char *path, char separator)
 {
 	return !strchr(path, separator) && (separator != ' ' || !strpbrk(path, "\"\\"));

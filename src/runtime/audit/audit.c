@@ -100,8 +100,8 @@ static void meet_point(unsigned index, const struct gt_symbols *s, const ElfW(Sy
 	if (point->magic != GT_ATTACH_MAGIC || shape->tap_bytes != sizeof(struct gt_tap))
 		return; /* the object is from another version */
 	a->point = point;
-	/* libgputap.so came late (not preloaded): these libraries may be relocated, and their slots
-	 * read-only. */
+	/* libgputap.so came late (not preloaded), so these libraries may already be relocated, and
+	 * their slots may be read-only. */
 	for (unsigned i = 0; i < a->pending_count; i++) {
 		struct gt_elf o = object_of(a->pending[i]);
 

@@ -360,8 +360,8 @@ EXPORT bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint6
 		   const char *const *failed_names);
 EXPORT void OnUnload(void);
 
-/* Attach the runtime that loads this library as a tool. Always returns true: ROCr 5 unmaps a tool
- * that returns false, and still calls its OnUnload(). */
+/* Attach the runtime that loads this library as a tool. Always returns true, because ROCr 5 unmaps
+ * a tool that returns false, and still calls the tool's OnUnload(). */
 bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count,
 	    const char *const *failed_names)
 {

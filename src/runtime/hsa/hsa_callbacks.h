@@ -62,7 +62,7 @@ bool gt_hsa_callbacks_exit(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
 /* Do step 3 for the next packet, whose ENTER callback was interrupted. Return its tool activity, or
  * NULL: the packet continues without a tool activity. */
 struct gt_tool_activity *gt_hsa_callbacks_resume_enter(struct gt_hsa_callbacks *c);
-/* Do step 3 after an interrupted EXIT callback: the packet is on the device already. */
+/* Do step 3 after an interrupted EXIT callback, when the packet is already on the device. */
 void gt_hsa_callbacks_resume_exit(struct gt_hsa_callbacks *c);
 
 /* Do step 2 in a thread that seems to be the ring's worker and whose frames start at @frame. Return

@@ -53,7 +53,7 @@ static void *take_entry(size_t bytes)
 	return p;
 }
 
-/* Return the kind of a kernel, determined from its name: HIP copies and fills with internal
+/* Return the kind of a kernel, determined from its name, because HIP copies and fills with internal
  * kernels. */
 static enum gt_graph_part get_part(const char *name, size_t bytes)
 {

@@ -23,8 +23,8 @@
  *      handler then checks that copy.
  * If the runtime refuses the handler, or the limit of gputap's signals is reached, the copy is
  * submitted unchanged and not recorded (GT_DROP_POOL). The helpers alone could not decrement the
- * program's signal: they end before the program's last exit() handlers, which may wait for the
- * signal. */
+ * program's signal, because they end before the program's last exit() handlers, which may wait for
+ * the signal. */
 #ifndef GPUTAP_RUNTIME_HSA_COPY_H
 #define GPUTAP_RUNTIME_HSA_COPY_H
 
@@ -33,7 +33,7 @@
 
 struct gt_hsa_copy {
 	struct gt_hsa_watch watch;
-	struct gt_hsa_activity activity; /* its `tool_activity` is unused; see below */
+	struct gt_hsa_activity activity; /* `tool_activity` in this struct is unused; see below */
 	/* program's signal that is decremented when `ours` completes; 0: none */
 	uint64_t theirs;
 	struct gt_hsa_signal *ours; /* NULL: not created yet */

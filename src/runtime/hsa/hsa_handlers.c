@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Waits for signal handlers at exit. When the program ends, ROCr may still have to call handlers of
- * completed signals, which it does one after the other in its own thread. HIP's handlers use
+ * completed signals, and it calls them one after the other in its own thread. HIP's handlers use
  * objects that HIP's destructors free (seen with HIP 7.2.4: SIGSEGV in exit()).
  *
  *   ROCr's thread: | HIP's handler | .. | ours |

@@ -5,8 +5,8 @@
 
 #include "runtime/hsa/hsa_queue.h"
 
-/* True if the process is exiting or the runtime is about to be unloaded: the runtime must not be
- * called any more. */
+/* True if the process is exiting or the runtime is about to be unloaded. The runtime must then not
+ * be called any more. */
 extern _Atomic uint32_t gt_hsa_harvest_over __attribute__((visibility("hidden")));
 
 /* Harvest the completed activities of an agent in the helper, including activities of queues that

@@ -2,11 +2,11 @@
 /* The helpers and the end of the process. Each agent has a helper thread that harvests completed
  * activities, so that no thread of the program has to.
  *
- *   busy   Activities are in flight: the helper looks every STEP. The interval doubles each time
- *          that few activities had completed, and shrinks if many activities had.
- *   idle   No activity is in flight: the helper takes short sleeps, and after a second of those,
- *          long sleeps (`sleeps_long`). The next submission, or a queue that is half full, ends a
- *          long sleep.
+ *   busy   Activities are in flight: the helper looks every STEP. The interval doubles after a look
+ *          that found few completed activities, and shrinks after a look that found many.
+ *   idle   No activity is in flight: the helper takes short sleeps and, after a second without
+ *          activities, long sleeps (`sleeps_long`). The next submission, or a queue that is half
+ *          full, ends a long sleep.
  *
  * Completed activities are thus recorded at most about 2 ms later, if the helper gets a CPU. A
  * SIGKILL of the program can lose the activities of that time; the collector counts them as
@@ -163,8 +163,8 @@ static void *run_helper(void *arg)
 		}
 		idle = now - worked > IDLE_NS;
 		if (idle && !atomic_exchange_explicit(&a->sleeps_long, 1, memory_order_seq_cst))
-			/* Look once more: a submission before `sleeps_long` was set did not wake
-			 * the helper. */
+			/* Look once more, because a submission before `sleeps_long` was set did not
+			 * wake the helper. */
 			continue;
 		sleep_until_woken(a, idle ? LONG_SLEEP_NS : step);
 	}

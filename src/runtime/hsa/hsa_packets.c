@@ -6,9 +6,9 @@
  *   1. The packet's submitter is looked up (hsa_submitters.h). A packet whose node reference is
  *      being created ends the loop, because the thread that creates the reference rings the
  *      doorbell afterwards.
- *   2. Tools get ENTER (hsa_callbacks.h). The queue does not advance until their functions return:
- *      packets that they submit come after this one. Other threads that ring the doorbell wait at
- *      most ENTER_NS, then leave their packets to the helper.
+ *   2. Tools get ENTER (hsa_callbacks.h). The queue does not advance until the tools' functions
+ *      return, so packets that these functions submit come after this packet. Other threads that
+ *      ring the doorbell wait at most ENTER_NS, then leave their packets to the helper.
  *   3. A kernel, and a barrier in `--mode hsa`, gets a slot with its activity in flight
  *      (hsa_fill.h) and a signal for its completion, and is handed on (hsa_completion.h). Every
  *      other packet is handed on unchanged.

@@ -6,13 +6,15 @@
  *            object; a function that takes a queue and is not wrapped therefore finds the real one
  *   after    the program's packets
  *
- * This file wraps the functions that take a queue. Functions for indices are answered here; others
- * get the runtime's queue. A store to a signal is looked up in a table of doorbells.
+ * This file wraps the functions that take a queue. Functions for indices are answered here; other
+ * functions get the runtime's queue. For a store to a signal, the signal is looked up in a table of
+ * doorbells.
  *
- * The proxy is in memory that devices can access. A kernel that enqueues adds to the write index,
- * writes its packet, and stores to the doorbell, which is an HSA signal of gputap. A store from the
- * host never reaches that signal, because the function is wrapped. A store from a device does. The
- * helper checks for such a store; this is the only case in which a packet waits for the helper. */
+ * The proxy is in memory that devices can access. A kernel that enqueues packets adds to the write
+ * index, writes its packet, and stores to the doorbell, which is an HSA signal of gputap. A store
+ * from the host never reaches that signal, because the function is wrapped. A store from a device
+ * does. The helper checks for such a store; this is the only case in which a packet waits for the
+ * helper. */
 #include <dlfcn.h>
 #include <string.h>
 

@@ -12,8 +12,8 @@ enum {
 
 _Atomic(struct gt_hsa_queue *) gt_hsa_queue_buckets[1 << GT_HSA_BUCKET_BITS];
 
-/* Create a signal, without an interrupt if possible: the signal is polled, and no thread waits for
- * it. */
+/* Create a signal, without an interrupt if possible, because the signal is polled and no thread
+ * waits for it. */
 static struct gt_hsa_signal *make_signal(struct gt_hsa_runtime *r)
 {
 	gt_hsa_amd_ext_hsa_amd_signal_create_fn *gpu_only = GT_HSA_AMD(r, hsa_amd_signal_create);

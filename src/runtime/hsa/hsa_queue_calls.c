@@ -63,8 +63,8 @@ static bool are_all_wrapped(const struct gt_hsa_runtime *r)
 	return true;
 }
 
-/* Find a queue that the runtime shares. The runtime has only one queue of some kinds (cooperative
- * ones) and returns it repeatedly, so its proxy is shared too. */
+/* Find a queue that the runtime shares. For some kinds of queues (cooperative queues), the runtime
+ * has only one queue and returns it repeatedly, so its proxy is shared too. */
 static struct gt_hsa_queue *find_shared_queue(const struct gt_hsa_agent *a, const void *real)
 {
 	struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire);

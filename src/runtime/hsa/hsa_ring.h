@@ -278,8 +278,8 @@ static inline void gt_hsa_ring_hand_on(struct gt_hsa_ring *ring, union gt_hsa_pa
 	gt_hsa_fetch(&ring->device[ring->last & ring->device_mask]);
 }
 
-/* Hand the program's next @count packets, which must be written, to the device unchanged. For
- * packets that are not wanted: reserves, copies and hands on in one step. */
+/* Hand the program's next @count packets, which must be written, to the device unchanged. Used for
+ * packets that are not wanted; reserves, copies and hands on in one step. */
 static inline void gt_hsa_ring_pass(struct gt_hsa_ring *ring, uint64_t count)
 {
 	uint64_t taken = ring->taken, last = ring->last, end = taken + count;

@@ -40,21 +40,21 @@
  *      slot is free ◄─ harvester writes the record ◄── work in flight;  times, signal ◄────┘
  *
  * Completion. A packet without a completion signal gets a signal of gputap. A packet with a signal
- * keeps it: the signal contains the times until it is reused or destroyed. Reuse and destruction
- * happen in functions that gputap wraps, in the calling thread. Therefore the program's waits end
- * when they would without gputap, no packet is added, and the program reads correct values from its
- * signal. Only a signal that is used for several packets at once needs more: the kernel gets
- * gputap's signal, and a barrier packet after it completes the program's signal. A copy with such a
- * signal also gets gputap's signal, and a handler of gputap decrements the program's signal
- * (hsa_copy.h).
+ * keeps this signal, because the signal contains the times until it is reused or destroyed. Reuse
+ * and destruction happen in functions that gputap wraps, in the calling thread. Therefore the
+ * program's waits end when they would without gputap, no packet is added, and the program reads
+ * correct values from its signal. Only a signal that is used for several packets at once needs
+ * more: the kernel gets gputap's signal, and a barrier packet after it completes the program's
+ * signal. A copy with such a signal also gets gputap's signal, and a handler of gputap decrements
+ * the program's signal (hsa_copy.h).
  *
  * Correlation. A queue has several producers (HIP's streams share queues). The thread that rings
  * the doorbell hands on all packets that are valid by then, including those of other threads. A
  * packet therefore belongs to the call that reserved its number, not to the thread that runs the
  * handler.
  *
- * Locks: none on a packet's path. If several threads ring, one of them handles all packets
- * (hsa_ring.h).
+ * Locks: none on a packet's path. If several threads ring the doorbell, one of them handles all
+ * packets (hsa_ring.h).
  * Never on that path: allocation, creation of signals, system calls, with one exception: the
  * handler wakes the helper when a queue is half full, or when the helper takes a long sleep after a
  * second without activities. */

@@ -6,7 +6,7 @@
  *
  * Steps:
  *   1. The packet processor stops at packet N, which needs scratch memory, and notifies ROCr.
- *   2. A thread of ROCr calls gputap's function: an allocation starts. The slot of packet N
+ *   2. A thread of ROCr calls gputap's function, because an allocation starts. The slot of packet N
  *      contains the call to which the packet belongs; the packet is in flight, because it waits.
  *   3. ROCr allocates the memory and calls gputap's function, which writes a record from the
  *      allocation's start to its end. The packet processor continues.

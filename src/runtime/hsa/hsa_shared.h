@@ -5,12 +5,13 @@
  *   signal's address ─hash─► 8 consecutive entries: signal, copies in flight, latest times
  *
  * Steps:
- *   1. The thread that submits a copy calls gt_hsa_shared_add(): one more copy is in flight.
+ *   1. The thread that submits a copy calls gt_hsa_shared_add(), which counts one more copy in
+ *      flight.
  *   2. The thread that finds the copy completed calls gt_hsa_shared_hand_on(). This stores the
  *      copy's times for hsa_amd_profiling_get_async_copy_time() and subtracts 1 from the signal
  *      (release), as the device would have done.
- *   3. hsa_signal_destroy() first calls gputap, which waits for threads in step 2: after the
- *      subtraction such threads may still have to wake threads that wait for the signal.
+ *   3. hsa_signal_destroy() first calls gputap, which waits for threads in step 2, because after
+ *      the subtraction these threads may still have to wake threads that wait for the signal.
  *
  * Locking: one lock, held briefly in each of these functions, but not during calls of the runtime.
  * The lock is not taken while no signal is shared. The child of a fork does not wait for threads of

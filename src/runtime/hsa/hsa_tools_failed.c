@@ -6,8 +6,8 @@
  *
  * The runtime maps the audit library for this purpose, in addition to libgputap.so and not as an
  * auditor, and calls OnLoad() of each library in turn. The last library gets the names of all
- * libraries that failed. libgputap.so, the first one, cannot be listed again at the end: ROCr 6
- * opens each library once. */
+ * libraries that failed. libgputap.so, the first one, cannot be listed again at the end, because
+ * ROCr 6 opens each library once. */
 #include <stdbool.h>
 #include <stdint.h>
 

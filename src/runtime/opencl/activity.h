@@ -135,7 +135,7 @@ static inline void *gt_cl_map_find(const struct gt_cl_map *map, const void *hand
 	return n;
 }
 
-/* Add a node, lock-free. If a handle has two nodes, the later one is found. */
+/* Add a node, lock-free. If a handle has two nodes, look-ups find the newer node. */
 void gt_cl_map_add(struct gt_cl_map *map, struct gt_cl_node *node, const void *handle);
 
 /* Devices (activity_device.c) ------------------------------------------------ */
@@ -433,9 +433,9 @@ void gt_cl_queue_harvest_all(struct gt_cl_queue *q);
  * everything in flight at each of many waits would take quadratic time. */
 void gt_cl_queue_harvest_waited(struct gt_cl_queue *q, const cl_event *events, uint32_t count);
 
-/* Harvest completed commands in an enqueue, except the most recent ones. A worker of the runtime is
- * still using those: a thread that queries or releases such a command waits for a lock that the
- * worker holds, and the worker then waits for that thread. */
+/* Harvest completed commands in an enqueue, except the most recent commands, which a worker of the
+ * runtime is still using. A thread that queries or releases such a command waits for a lock that
+ * the worker holds, and the worker then waits for that thread. */
 void gt_cl_queue_harvest_behind(struct gt_cl_queue *q);
 
 /* The program's callbacks (activity_callback.c) ------------------------------ */

@@ -122,8 +122,8 @@ static uint32_t make_name(struct command_buffer *c, struct gt_thread *t)
 
 /* Return true if the runtime would reject the queues as incompatible without gputap. The program
  * requested different properties, but the forced properties are equal, so the runtime's check would
- * pass. All other errors come from the runtime: it is called with an invalid wait list, so that it
- * returns the first error that precedes that one. */
+ * pass. All other errors come from the runtime. It is called with an invalid wait list, so that it
+ * returns the first error that precedes the error for the wait list. */
 static bool incompatible(const struct gt_call *call, cl_uint num_queues, cl_command_queue *queues,
 			 void *handle, const struct command_buffer *c, cl_int *error)
 {

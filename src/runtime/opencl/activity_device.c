@@ -32,7 +32,7 @@ enum { ASKED = 0, NUMBERED, CREATED };
 
 GT_CL_MAP(devices, 8);
 static _Atomic(struct gt_cl_device *) all_devices;
-/* Ensures that two threads that find a device at once create one entry for it. */
+/* Ensures that two threads that find a device at the same time create only one entry for it. */
 static struct gt_cl_lock learning;
 /* Number of threads in device queries; upper half: their process. */
 static _Atomic uint64_t making;
@@ -315,7 +315,7 @@ struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_th
 	return d;
 }
 
-/* Mark device handles as new, because the handle of a sub-device may be a reused one. */
+/* Mark device handles as new, because the handle of a sub-device may be reused. */
 static void created_again(const cl_device_id *ids, cl_uint count)
 {
 	for (cl_uint i = 0; i < count; i++) {

@@ -8,9 +8,9 @@
  *   1. The thread queries the runtime for the command's times.
  *   2. If the command is done, the thread writes the record into its own ring, and releases the
  *      event.
- *   3. If the command is not done and the queue is in-order, the harvest ends: no later command can
- *      be done. In an out-of-order queue, the entry is moved to the tail, and the next one is
- *      examined.
+ *   3. If the command is not done and the queue is in-order, the harvest ends, because no later
+ *      command can be done. In an out-of-order queue, the entry is moved to the tail, and the next
+ *      one is examined.
  * An entry becomes a record or a drop, or is still in its list when the process ends.
  *
  * The harvesting thread depends on the device:
@@ -25,8 +25,8 @@
  * An enqueue queries rarely, and only commands well before the last one that is done. The runtime's
  * workers take the locks of recent events and of the heap, which do not spin. A thread that waits
  * for a worker there sleeps, and then the worker does too: with PoCL, 100,000 kernels, and one look
- * every 32 enqueues up to the last command that is done, this cost 0.4 us per kernel. After a wait
- * of the program all commands are done, and all are harvested at once. */
+ * every 32 enqueues up to the last command that is done, this cost 0.4 us per kernel. After the
+ * program has waited, all commands are done, and all are harvested at once. */
 #include "runtime/opencl/activity_pending.h"
 
 enum {
@@ -45,8 +45,8 @@ enum {
 
 _Atomic uint32_t gt_cl_helper_alive;
 
-/* Query the times, END first: a runtime refuses that query until the command is done. Return false
- * if the command is not done or has no times. */
+/* Query the times, END first, because a runtime refuses that query until the command is done.
+ * Return false if the command is not done or has no times. */
 static bool ask_times(const struct gt_table *table, cl_event event, cl_ulong v[4])
 {
 	__typeof__(&clGetEventProfilingInfo) ask = GT_CL(table, clGetEventProfilingInfo);

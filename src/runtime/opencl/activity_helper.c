@@ -172,7 +172,8 @@ static void *run_helper(void *arg)
 }
 
 /* Finish at exit:
- *  1. helper.over is stored (sequentially consistent): the helper makes no more calls of OpenCL.
+ *  1. helper.over is stored (sequentially consistent), so that the helper makes no more calls of
+ *     OpenCL.
  *  2. This thread waits until the helper has left its current call. The limit is normally long,
  *     because on a busy machine the helper may have no processor. The limit is short if exit() was
  *     called inside a call of OpenCL, because the helper may then wait for a lock that this thread

@@ -26,8 +26,8 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 					     const size_t *local, cl_uint count,
 					     const cl_event *list, cl_event *event)
 {
-	/* gt_cl_activity_begin() sets the other members: clearing the whole struct would take
-	 * longer than the rest of this function. */
+	/* gt_cl_activity_begin() sets the other members, because clearing the whole struct would
+	 * take longer than the rest of this function. */
 	struct gt_cl_activity w;
 	cl_int ret;
 

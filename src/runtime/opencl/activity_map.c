@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Containers for OpenCL's objects: locks, memory, maps from handles.
  *
- * A thread that wants a lock spins briefly, then sleeps in short steps, then gives up: the holder
- * may be a stopped thread, or the same thread below a signal handler. A thread that cannot get a
- * lock continues without it, and counts the activities that it could not record. Memory is
+ * A thread that wants a lock spins briefly, then sleeps in short steps, then gives up, because the
+ * holder may be a stopped thread, or the same thread below a signal handler. A thread that cannot
+ * get a lock continues without it, and counts the activities that it could not record. Memory is
  * allocated in chunks and never freed; objects in it are reused.
  * Never here: malloc (the program may have replaced it), calls of the runtime. */
 #include "runtime/opencl/activity.h"
@@ -31,7 +31,7 @@ enum gt_cl_lock_result gt_cl_lock_wait(struct gt_cl_lock *lock, uint32_t epoch)
 							    memory_order_acquire,
 							    memory_order_relaxed))
 			return errno = saved, result;
-		if (i >= SPINS) /* the holder lost its processor: yield this one */
+		if (i >= SPINS) /* the holder lost its processor, so yield this one */
 			syscall(SYS_nanosleep, &nap, NULL);
 		else
 			gt_pause_cpu();

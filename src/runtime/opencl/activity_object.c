@@ -33,8 +33,8 @@ enum { WANTED = 1, UNWANTED };
 
 GT_CL_MAP(contexts, 8);
 GT_CL_MAP(kernels, 12);
-/* Ensures that two threads that find a context at once create one entry for it. Taken before the
- * lock of devices. */
+/* Ensures that two threads that find a context at the same time create only one entry for it. Taken
+ * before the lock of devices. */
 static struct gt_cl_lock learning;
 
 /* Contexts ------------------------------------------------------------------ */
@@ -300,7 +300,7 @@ static void kernel_created(const struct gt_call *call, cl_kernel handle, uint32_
 	if (!k)
 		return;
 	atomic_store_explicit(&k->name, name, memory_order_relaxed);
-	/* The handle may be a reused one. */
+	/* The handle may be reused. */
 	atomic_store_explicit(&k->choice, 0, memory_order_relaxed);
 	atomic_store_explicit(&k->notified_number, 0, memory_order_relaxed);
 	if (tools && table)

@@ -104,8 +104,8 @@ static inline void gt_cl_tail_commit(struct gt_cl_queue *q)
 void gt_cl_head_drop(struct gt_cl_queue *q, uint32_t epoch);
 
 /* Return the entry at a position that was pushed and not harvested. A drained chunk is removed
- * here, not when its last entry is done: the tail points into that chunk until there is another
- * one. The caller must hold q->harvest. */
+ * here, not when its last entry is done, because the tail points into that chunk until there is
+ * another chunk. The caller must hold q->harvest. */
 static inline const struct gt_cl_pending *gt_cl_head_entry(struct gt_cl_queue *q, uint64_t at,
 							   uint32_t epoch)
 {

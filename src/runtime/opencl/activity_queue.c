@@ -8,7 +8,8 @@
 
 GT_CL_MAP(queues, 10);
 static _Atomic(struct gt_cl_queue *) all_queues;
-/* Ensures that two threads that find an existing queue at once create one entry for it. */
+/* Ensures that two threads that find an existing queue at the same time create only one entry for
+ * it. */
 static struct gt_cl_lock learning;
 
 struct gt_cl_queue *gt_cl_queue_first(void)

@@ -3,9 +3,9 @@
  *
  * A blocking call may take forever, and another thread of the program may wait for the event that
  * the runtime writes before it blocks. A native kernel may read its own event. For such calls the
- * runtime therefore writes directly to the program's variable. Other calls return immediately:
- * their events go into a variable of gputap first, and gputap has taken a reference before the
- * program sees the event.
+ * runtime therefore writes directly to the program's variable. Other calls return immediately, so
+ * their events go into a variable of gputap first, and gputap takes a reference before the program
+ * sees the event.
  *
  *   calling thread   1. opens a slot of places[]
  *                    2. makes the real call; the runtime writes *where
@@ -108,7 +108,7 @@ void gt_cl_shown_end(struct gt_cl_activity *w, cl_int ret)
 }
 
 /* Return true if @address is readable. Uses a system call that changes the signal mask, with an
- * invalid operation: the kernel reads the memory or returns EFAULT, and changes nothing. */
+ * invalid operation, so the kernel reads the memory or returns EFAULT, and changes nothing. */
 static bool can_be_read(const void *address)
 {
 	int saved = errno;

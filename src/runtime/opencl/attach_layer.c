@@ -37,8 +37,8 @@ cl_int CL_API_CALL clDeinitLayer(void);
 /* Tables passed to the loaders, which copy the table or store the pointer. */
 static void *dispatch[GT_INSTANCES][ENTRIES_MAX];
 
-/* Return true if the taps of an instance are free: its loader is no longer mapped, or is the
- * present one again (dlclose and dlopen). */
+/* Return true if the taps of an instance are free: its loader is no longer mapped, or is attaching
+ * again (dlclose and dlopen). */
 static int instance_unused(uint32_t i, const void *const *target)
 {
 	void *real = gt_opencl_taps[i][GT_OPENCL_INDEX_clGetPlatformIDs].real;
@@ -135,8 +135,8 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_ent
 	return init_layer(num_entries, target, num_entries_ret, layer, __builtin_return_address(0));
 }
 
-/* Return success when the loader is about to be unmapped. The instance is detected as free when
- * another one is needed, because other threads may still be executing gputap's taps. */
+/* Return success when the loader is about to be unmapped. The instance is not freed here but when
+ * another instance is needed, because other threads may still be executing gputap's taps. */
 EXPORT CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void)
 {
 	return CL_SUCCESS;

@@ -12,9 +12,9 @@ struct gt_table;
  * gt_opencl_used() - record the libraries that provide a device, and keep them mapped
  * @object: object of a driver: its first word points to the driver's functions, where ICD loaders
  *          look them up
- * Records the driver's library. Keeps the loader and the driver mapped: gputap holds events of
- * their queues and queries them from a separate thread, which would crash if a dlclose() unmapped a
- * library.
+ * Records the driver's library. Keeps the loader and the driver mapped, because gputap holds events
+ * of their queues and queries them from a separate thread, which would crash if a dlclose()
+ * unmapped a library.
  */
 void gt_opencl_used(const struct gt_table *table, const void *object);
 

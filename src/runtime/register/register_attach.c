@@ -233,7 +233,7 @@ static int offer_tables(const char *name, uint64_t version, uint64_t instance, v
 }
 
 /* Receive the tables of a library. @instance: counts from 0 for each name. An instance that cannot
- * be traced is reported in an event and is not an error: the program continues.
+ * be traced is reported in an event. This is not an error, because the program can continue.
  * Return: 0, or the status of the SDK. */
 int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
 			      uint64_t count)
