@@ -307,7 +307,7 @@ static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, 
 	if (v->word_count < WORDS_MAX)
 		t = add_text(&v->words, &v->word_count, &v->word_map, a, b, text, bytes);
 	if (!t)
-		gt_error_clear(); /* not a failure, because the caller formats the argument itself */
+		gt_error_clear(); /* the caller then formats the argument itself */
 	return t;
 }
 

@@ -311,7 +311,7 @@ static bool handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait, st
 			if (gt_unlikely(!handle_packet(q, from, o, t)))
 				return false;
 		} else if (marks & GT_HSA_DEFERRED) {
-			from = NULL; /* the thread that creates the reference will ring the doorbell */
+			from = NULL; /* the thread that creates the reference rings later */
 			break;
 		} else {
 			gt_hsa_hand_on_unfollowed(q, from);

@@ -206,8 +206,8 @@ static inline bool gt_cl_kernel_wanted(const struct gt_call *call, cl_kernel ker
 
 enum { GT_CL_PROPERTIES_MAX = 32 };
 
-/* Command-specific part of struct gt_record_device, filled in by the wrap of the enqueue
- * function. */
+/* Command-specific part of struct gt_record_device. The wrap of the enqueue function fills it
+ * in. */
 struct gt_cl_what {
 	uint64_t bytes;
 	uint64_t object[2];
