@@ -2,7 +2,7 @@
 /* See calltree.h. Makes three or four passes over the records:
  *
  *   1. Read ranges, which are recorded when they end, and the calls that launched GPU activities.
- *   2. Only if another thread ended ranges: find the last call in each of these ranges.
+ *   2. If another thread ended ranges, find the last call in each of these ranges.
  *   3. Read calls, thread by thread in order of start. Each call gets a node below the call or
  *      range in which it was started. The nodes of launching calls are stored.
  *   4. Add GPU activities below the nodes of their calls.

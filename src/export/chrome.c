@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chrome JSON as torch.profiler writes it, for programs that read such files: Holistic Trace
+/* Writes Chrome JSON in torch.profiler's form, for programs that read such files: Holistic Trace
  * Analysis, TraceLens, scripts. docs/reference/export-formats.md describes the rules. These readers
  * require:
  *   calls        cat cuda_runtime (the only runtime that they support); pid and tid of the system

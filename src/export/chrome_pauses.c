@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes to Chrome JSON when processes were not recorded: an instant at the start of each pause,
- * with the length of the pause. Readers do not include instants in sums. TraceLens rejects
- * asynchronous events. */
+/* Writes, in Chrome JSON, the times in which processes were not recorded: an instant at the start of
+ * each pause, with the length of the pause. Readers do not include instants in sums. TraceLens
+ * rejects asynchronous events. */
 #include "export/chrome.h"
 #include "export/unrecorded_spans.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts and metadata events for all parts of the Chrome exporter: see chrome.h. */
+/* Writes texts and metadata events for all parts of the Chrome exporter: see chrome.h. */
 #include "export/chrome.h"
 
 #include <errno.h>

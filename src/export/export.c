@@ -33,8 +33,8 @@ const struct gt_exporter *gt_exporter_for_path(const char *path)
 		for (const char *const *e = gt_exporters[i]->extensions; *e; e++) {
 			size_t n = strlen(*e);
 
-			/* Requires a name before the extension: ".csv" alone is a hidden file, not
-			 * a format. */
+			/* Requires a name before the extension, because ".csv" alone is a hidden
+			 * file, not a format. */
 			if (n > longest && n < length && path[length - n - 1] != '/' &&
 			    !strcmp(path + length - n, *e)) {
 				best = gt_exporters[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The frames of a capture's call stacks with their functions, files and lines. Names come from the
- * mapped files, if they still exist with the same build id. Nothing is fetched over a network.
+/* Finds the functions, files and lines of the frames of a capture's call stacks. Names come from
+ * the capture, or from the mapped files if they still exist with the same build id. Nothing is
+ * fetched over a network.
  *
  * Stacks are shown innermost frame first. Frames of gputap are left out. Native frames of an
  * interpreter that runs Python are replaced with the Python functions. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory in use over time, for exports that draw it: a track for each process, domain, kind of
- * memory and device, from the allocations and frees in memory_use.h.
+/* Computes memory in use over time, for exports that draw it: a track for each process, domain,
+ * kind of memory and device, from the allocations and frees in memory_use.h.
  *
  * A track with at most GT_MEMORY_POINTS changes has one point per change. The time of a longer
  * track is divided into GT_MEMORY_PARTS parts, each with its first, lowest, highest and last point.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Perfetto's native format: a stream of TracePacket messages that contain TrackEvents.
+/* Writes Perfetto's native format: a stream of TracePacket messages that contain TrackEvents.
  *
  *   sequence 1           clocks, processes, devices, metadata of the capture, gputap's events
  *   one per thread       calls as slice begin and end; times are deltas (incremental clock), so

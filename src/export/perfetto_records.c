@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The loops of the Perfetto exporter, which write each call as slice begin and end, and each GPU
- * activity as both at once. The loops run millions of times, so recurring bytes are generated once
- * (perfetto.c) and copied: type, name and category of a slice per operation, an annotation up to
- * its value per argument, device and queue per row. This file is compiled twice, see meson.build;
- * GT_PF_RECORDS is the name of the exported function.
+/* The loops of the Perfetto exporter. They write the start and the end of a call's slice
+ * separately, and both ends of a GPU activity's slice together. The loops run millions of times, so
+ * recurring bytes are generated once (perfetto.c) and copied: type, name and category of a slice
+ * per operation, an annotation up to its value per argument, device and queue per row. This file is
+ * compiled twice, see meson.build; GT_PF_RECORDS is the name of the exported function.
  *
  * Arguments are written as numbers, addresses, or interned texts: names of values, and payloads
  * (arrays, small memory) from the second occurrence on. Only new texts are formatted. */

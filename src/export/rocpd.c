@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCm 7 rocpd files (.rocpd): the SQLite database that rocprofiler-sdk writes and its rocpd tools
- * read.
+/* Writes ROCm 7 rocpd files (.rocpd): the SQLite database that rocprofiler-sdk writes and its rocpd
+ * tools read.
  *
  * Two passes over the capture read calls and then GPU activities. Rows for records are written as
  * b-tree pages (bulk.h). All other tables are small and written with SQL at the end: nodes,

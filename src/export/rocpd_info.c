@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The small tables of a rocpd file: metadata, texts, nodes, processes, threads, agents, queues,
- * kernels, tracks. All of them are written with SQL after all records. If several processes or
- * threads had the same number, the newest one defines the row. */
+/* Writes the small tables of a rocpd file with SQL, after all records: metadata, texts, nodes,
+ * processes, threads, agents, queues, kernels, tracks. If several processes or threads had the same
+ * number, the newest one defines the row. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

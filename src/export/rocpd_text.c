@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of a rocpd file, and SQL texts with its ids: see rocpd.h. */
+/* Stores the names of a rocpd file, and inserts the file's ids into SQL texts: see rocpd.h. */
 #include "export/rocpd.h"
 
 #include <stdlib.h>

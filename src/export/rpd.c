@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* RPD files (.rpd): a SQLite database as read by rocmProfileData's tools. The database suits
+/* Writes RPD files (.rpd): a SQLite database that rocmProfileData's tools read. The database suits
  * readers of schema 3. It also suits readers of schema 2, because text ids of names and arguments
  * come from one sequence and arguments are in both text tables.
  *

@@ -80,7 +80,7 @@ static const char rpd_views[] =
 	"CREATE VIEW busy AS SELECT g.gpuId, g.GpuTime, w.WallTime, g.GpuTime * 1.0 / w.WallTime "
 	  "AS Busy FROM (SELECT gpuId, sum(\"end\" - start) AS GpuTime FROM rocpd_op "
 	  "GROUP BY gpuId) g, (SELECT max(\"end\") - min(start) AS WallTime FROM rocpd_op) w;"
-	/* An op without a description uses its type. Unlike RPD's view, this view counts all of
+	/* An op without a description uses its type. Unlike RPD's view, this view counts each of
 	 * several equal intervals. */
 	"CREATE VIEW top AS SELECT Name, count(*) AS TotalCalls, "
 	  "sum(ns) / 1000 AS TotalDuration_us, sum(ns) / count(*) / 1000.0 AS Ave_us, "

@@ -241,8 +241,8 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 		if (!gt_is_interposable(what, &s) || is_armed(d, &o, &s) ||
 		    !what->wants(&state.arming, &o, &s))
 			continue;
-		/* `opened` must be called before the taps can be reached: other threads may have
-		 * opened the same library, and their first calls must be recorded. */
+		/* `opened` must be called before the taps can be reached, because other threads may
+		 * have opened the same library, and their first calls must be recorded. */
 		state.arming.opened = points[d].opened;
 		instance = gt_arm(&state.arming, what, points[d].point, &o, what->own_calls);
 		state.armed = true;

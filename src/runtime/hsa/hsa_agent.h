@@ -59,7 +59,7 @@ uint64_t gt_hsa_agent_to_boottime(const struct gt_hsa_agent *a, uint64_t stamp);
 /* Notify tools of new agents. Call only where callbacks are permitted. */
 void gt_hsa_notify_agents(void);
 
-/* Wake the helper if it sleeps, with a system call. Preserves errno. */
+/* Wake the helper with a system call if it sleeps. Preserves errno. */
 void gt_hsa_wake_helper(struct gt_hsa_agent *a);
 /* End a long sleep of the helper. Call after a submission. */
 static inline void gt_hsa_wake_long_sleeper(struct gt_hsa_agent *a)

@@ -203,9 +203,9 @@ static void write_taps(struct function_table *table, const struct table_kind *p,
 }
 
 /* Return true if an entry that gputap changed has its former value again, and no entry contains a
- * tap. The runtime was then shut down and restarted. The second condition alone does not suffice:
- * another tool's function may precede each tap. If a tap were mistaken for a real function, calls
- * would recurse endlessly. */
+ * tap. The runtime was then shut down and restarted. The second condition alone does not suffice,
+ * because another tool's function may precede each tap. If a tap were mistaken for a real function,
+ * calls would recurse endlessly. */
 static bool is_reset(struct function_table *table, const struct table_kind *p,
 		     const struct table_pair *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code objects and their kernels: names for dispatches, and objects with exact lifetimes for
- * readers of a capture.
+/* Records code objects and their kernels: names for dispatches, and objects with exact lifetimes
+ * for readers of a capture.
  *
  * Steps:
  *   1. The program freezes an executable. gputap lists its loaded code objects, and the kernel

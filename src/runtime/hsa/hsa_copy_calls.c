@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's asynchronous copies. A copy keeps the program's completion signal, unless that
- * signal is also used for other activities (hsa_copy.h). The harvester gets the signal's times from
- * the runtime, at the latest when the signal is reused or destroyed (hsa_signal.c).
+/* Follows the program's asynchronous copies. A copy keeps the program's completion signal, unless
+ * that signal is also used for other activities (hsa_copy.h). The harvester gets the signal's times
+ * from the runtime, at the latest when the signal is reused or destroyed (hsa_signal.c).
  *
  * The runtime stores times only after hsa_amd_profiling_async_copy_enable(). gputap calls it once,
  * and keeps the times enabled if the program disables them.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches of graphs. A launch (runtime/graph_nodes.h) rings the doorbell for each packet. Packets
- * that are not observed are held back and handed on in runs.
+/* Handles launches of graphs. A launch (runtime/graph_nodes.h) rings the doorbell for each packet.
+ * Packets that are not observed are held back and handed on in runs.
  *
  * Steps, in the launching thread:
  *   1. The thread rings for a packet that is not observed. If the run is shorter than `held_max`,

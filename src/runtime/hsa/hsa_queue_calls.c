@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's creation and destruction of queues. The program gets a proxy (hsa_proxy.c) of a
- * queue that was created with the program's arguments, but larger. If that is not possible, the
- * program gets the runtime's queue, and an event states the reason. */
+/* Wraps the calls with which the program creates and destroys queues. The program gets a proxy
+ * (hsa_proxy.c) of a queue that was created with the program's arguments, but larger. If that is
+ * not possible, the program gets the runtime's queue, and an event states the reason. */
 #include <sched.h>
 
 #include "core/recording.h"

@@ -18,11 +18,11 @@
  *      processor in between, the other thread waits for these few instructions.
  *
  * A signal that is used for several activities in flight contains the times of the activity that
- * completed last. Therefore only a signal whose value is 1 is watched: any other value waits for
- * several activities. The other activities get a signal of gputap: kernels in hsa_completion.c,
- * copies in hsa_copy.c. If a release finds that its activity is not complete, the value of 1 was
- * misleading. The times of that activity are then not known, and later uses of the signal are not
- * watched until the signal is destroyed (shared[]).
+ * completed last. Therefore only a signal whose value is 1 is watched; with any other value, the
+ * signal counts several activities. The other activities get a signal of gputap: kernels in
+ * hsa_completion.c, copies in hsa_copy.c. If a release finds that its activity is not complete, the
+ * value of 1 was misleading. The times of that activity are then not known, and later uses of the
+ * signal are not watched until the signal is destroyed (shared[]).
  * Locking: none. */
 #include "runtime/hsa/hsa_signal.h"
 

@@ -175,8 +175,8 @@ static inline GT_IN_LINE bool gt_hsa_submitters_note_plain(struct gt_hsa_submitt
 	return false;
 }
 
-/* Create or clear the packet's tool activity. Returns a leftover tool activity of a
- * packet that was never handled to the pool. */
+/* Create or clear the packet's tool activity. If an earlier packet was never handled, return its
+ * leftover tool activity to the pool. */
 void gt_hsa_submitter_set_tool_activity(struct gt_hsa_submitters *s, struct gt_hsa_submitter *o,
 					bool wanted);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers: reads, writes, copies, fills, maps. object[]: source, destination. */
+/* Wraps the enqueue functions for buffers: reads, writes, copies, fills, maps. object[]: source,
+ * destination. */
 #include "runtime/opencl/activity.h"
 
 cl_int gt_opencl_wrap_clEnqueueReadBuffer(const struct gt_call *call, cl_command_queue queue,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Command buffers (cl_khr_command_buffer). The kind of each command is stored when the program adds
- * the command. An enqueued command buffer is one GPU activity, because the runtime provides one
- * event for all of it:
+/* Wraps the functions for command buffers (cl_khr_command_buffer). The kind of each command is
+ * stored when the program adds the command. An enqueued command buffer is one GPU activity, because
+ * the runtime provides one event for all of it:
  *   name       "command buffer: advance x2, copy" (kernel names in order of first appearance)
  *   global[0]  number of commands
  *   replay     launch of this command buffer, counted from 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Events as the program expects them: without gputap's references, and without profiling that the
- * program did not request. gputap's own calls get the runtime's true answers; such calls reach this
- * file if a library in front of the loader is interposed.
+/* Shows events as the program expects them: without gputap's references, and without profiling that
+ * the program did not request. gputap's own calls get the runtime's true answers; such calls reach
+ * this file if a library in front of the loader is interposed.
  *
  * Runtimes differ in the result of clGetEventProfilingInfo() for an event without times, and in the
  * choice among several errors of one call. Therefore the runtime itself is queried:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that a program looks up at run time. For a known function the program gets a tap. Two
- * platforms may each have a function of the same name; each gets a separate tap while instances are
- * free. After that the program gets the runtime's own function, and an event reports this. */
+/* Handles functions that a program looks up at run time. For a known function, the program gets a
+ * tap. Two platforms may each have a function of the same name; each gets a separate tap while
+ * instances are free. After that, the program gets the runtime's own function, and an event
+ * reports that function. */
 #include "core/table.h"
 #include "runtime/opencl/activity.h"
 #include "generated/opencl_taps.h"

@@ -225,8 +225,8 @@ static bool is_among(const cl_event *events, uint32_t count, cl_event event)
 	return false;
 }
 
-/* Harvest commands for which the program has waited, at any position. Their entries stay in the
- * list without an event. The caller must hold q->harvest. */
+/* Harvest commands for which the program has waited, at any position in the list. Their entries
+ * stay in the list without an event. The caller must hold q->harvest. */
 static void harvest_events(struct gt_cl_queue *q, const cl_event *events, uint32_t count)
 {
 	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images: reads, writes, copies, fills, maps. object[]: source, destination; global[]: region. */
+/* Wraps the enqueue functions for images: reads, writes, copies, fills, maps. object[]: source,
+ * destination; global[]: region. */
 #include "runtime/opencl/activity.h"
 
 static void set_image_region(struct gt_cl_activity *w, cl_mem image, const size_t *region)

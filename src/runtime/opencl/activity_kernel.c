@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels, tasks, native kernels. */
+/* Wraps the enqueue functions for kernels, tasks and native kernels. */
 #include "runtime/opencl/activity.h"
 
 enum { CALL_BYTES = 192 }; /* approximate size of a launch's record */

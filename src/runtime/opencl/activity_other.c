@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Markers, barriers, migrations, and acquisition and release of objects shared with other APIs. */
+/* Wraps the enqueue functions for markers, barriers, migrations, and the acquisition and release of
+ * objects shared with other APIs. */
 #include "runtime/opencl/activity.h"
 
 static uint64_t bytes_of(const struct gt_table *table, cl_uint num, const cl_mem *objects)
@@ -113,7 +114,7 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call,
 	return gt_cl_activity_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
-/* Common form of acquire and release functions. */
+/* Define the wrap of a function that acquires or releases shared objects. */
 #define SHARED(f)                                                                                  \
 	cl_int gt_opencl_wrap_##f(const struct gt_call *call, cl_command_queue queue, cl_uint num, \
 				  const cl_mem *objects, cl_uint count, const cl_event *list,      \

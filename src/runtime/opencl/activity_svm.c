@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared virtual memory and unified shared memory: core, Arm's and Intel's functions. object[]:
- * source and destination address. It is not known which side of a copy is host memory, so all
- * copies have the kind GT_DEVICE_COPY.
+/* Wraps the functions for shared virtual memory and unified shared memory: core, Arm's and Intel's
+ * functions. object[]: source and destination address. It is not known which side of a copy is host
+ * memory, so all copies have the kind GT_DEVICE_COPY.
  *
  * The core, Arm and Intel variants of a function differ only in their names. One function does the
  * work, and a wrap for each name calls it. */

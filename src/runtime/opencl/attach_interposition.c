@@ -23,7 +23,7 @@
 #define GT_ATTACH_EXPORTS "generated/opencl_exports.inc"
 #include "runtime/attach_object.inc"
 
-/* Adopt the armed entries. Called with the dynamic linker's lock held: dlopen() and dladdr() are
+/* Adopt the armed entries. Called with the dynamic linker's lock held, so dlopen() and dladdr() are
  * forbidden. */
 __attribute__((visibility("hidden"), used)) void gt_opencl_attached(void)
 {

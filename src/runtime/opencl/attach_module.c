@@ -12,7 +12,7 @@ static void keep_mapped(const void *function)
 {
 	Dl_info where;
 
-	/* the handle is not needed: NODELETE is permanent */
+	/* the handle is not needed, because NODELETE is permanent */
 	if (function && dladdr(function, &where) && where.dli_fname)
 		dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }

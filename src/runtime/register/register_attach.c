@@ -76,7 +76,7 @@ static int take_sized(const struct gt_registered *r, uint64_t version, void *the
 	return -ENOSPC;
 }
 
-/* Offer a table with unknown functions unchanged to subscribers to tables. */
+/* Offer a table of functions that gputap does not know, unchanged, to subscribers to tables. */
 static int offer_unknown_table(const char *name, uint64_t version, uint64_t instance, void *theirs)
 {
 	if (gt_recording.session)
