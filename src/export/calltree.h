@@ -65,7 +65,7 @@ int gt_calltree_build(struct gt_calltree *t, const struct gt_capture *c,
 void gt_calltree_fini(struct gt_calltree *t);
 
 /* Return the node after @node in an iteration over all nodes except the root, each before its
- * children. Start with 0; the iteration ends when it returns 0. */
+ * children. Start with 0; the iteration ends when the function returns 0. */
 uint32_t gt_calltree_next(const struct gt_calltree *t, uint32_t node);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes, in Chrome JSON, the times in which processes were not recorded: an instant at the start of
- * each pause, with the length of the pause. Readers do not include instants in sums. TraceLens
+/* Writes, in Chrome JSON, the times in which processes were not recorded: an instant at the start
+ * of each pause, with the length of the pause. Readers do not include instants in sums. TraceLens
  * rejects asynchronous events. */
 #include "export/chrome.h"
 #include "export/unrecorded_spans.h"

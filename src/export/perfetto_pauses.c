@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes, for Perfetto, the times in which processes were not recorded: a track "not recorded" for
- * each such process, with a slice for each pause and for the time that a flight
- * recorder evicted. The slices are on sequence 1, with full texts. */
+ * each such process, with a slice for each pause and for the time that a flight recorder evicted.
+ * The slices are on sequence 1, with full texts. */
 #include "export/perfetto.h"
 #include "export/unrecorded_spans.h"
 #include "util/error.h"

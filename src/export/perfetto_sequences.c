@@ -177,7 +177,7 @@ static int make_argument(struct gt_pf *x, struct gt_pf_call *call, unsigned i,
 		field = info->form == GT_FORM_SIGNED ? ANNOTATION_INT : ANNOTATION_UINT;
 	} else if (info->form == GT_FORM_NAMED) {
 		call->named |= UINT32_C(1) << i;
-	} else { /* other forms without payload: write an address */
+	} else { /* without a payload, other forms are written as addresses */
 		call->addresses |= UINT32_C(1) << i;
 	}
 	make_annotation(&a->form[0], a->key, field);

@@ -352,7 +352,7 @@ static int step_ranges(struct gt_ranges *r, const struct gt_item *call, struct g
 	case GT_MARK_PUSH: return begin_range(r, call, 0);
 	case GT_MARK_START: return start_range(r, call, out);
 	case GT_MARK_STOP: return stop_range(r, call, out);
-	case GT_MARK_POP: /* without a push: the push preceded the recording */
+	case GT_MARK_POP: /* if there is no push, it preceded the recording */
 		for (size_t i = r->open_count; i-- > 0;)
 			if (!r->open[i].id && r->open[i].process == call->process &&
 			    r->open[i].ordinal == call->ordinal) {

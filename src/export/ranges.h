@@ -67,7 +67,7 @@ struct gt_range {
 	 * its thread */
 	bool across;
 	bool instant; /* true for a mark */
-	bool context; /* true if present only as context in a cut capture, and therefore not counted */
+	bool context; /* true if present only as context in a cut capture, so not counted */
 	/* ids of the first and last call that the thread made in the range; 0 if the range involves
 	 * several threads */
 	uint64_t first, last;

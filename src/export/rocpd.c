@@ -2,9 +2,9 @@
 /* Writes ROCm 7 rocpd files (.rocpd): the SQLite database that rocprofiler-sdk writes and its rocpd
  * tools read.
  *
- * Two passes over the capture read calls and then GPU activities. Rows for records are written as
- * b-tree pages (bulk.h). All other tables are small and written with SQL at the end: nodes,
- * processes, threads, agents, queues, kernels, texts.
+ * One pass over the capture reads calls, and a second pass reads GPU activities. Rows for records
+ * are written as b-tree pages (bulk.h). All other tables are small and written with SQL at the end:
+ * nodes, processes, threads, agents, queues, kernels, texts.
  *
  * Requirements of the readers:
  *  - Every row has the guid of the file.

@@ -435,7 +435,7 @@ static int compare_externals(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* End ranges that were never closed at the last call of their thread. */
+/* End ranges that were never closed. They end with the last call of their thread. */
 void gt_rocpd_settle_calls(struct rocpd *r)
 {
 	struct gt_range marker;

@@ -320,7 +320,7 @@ void gt_rpd_add_mark(struct rpd *r, const struct gt_item *call)
 		add_program_range(r, &range);
 }
 
-/* End ranges that were never closed at the last call of their thread. */
+/* End ranges that were never closed. They end with the last call of their thread. */
 void gt_rpd_close_markers(struct rpd *r)
 {
 	struct gt_range range;

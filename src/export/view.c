@@ -340,7 +340,7 @@ static bool submits(const struct gt_operation_info *info)
 	case GT_KIND_LAUNCH:
 	case GT_KIND_COPY:
 	case GT_KIND_SET: return true;
-	default: /* barriers, maps and migrations have other kinds */
+	default: /* barriers, maps and migrations have other kinds, but are known by their names */
 		return strstr(info->name, "Enqueue") != NULL;
 	}
 }

@@ -10,7 +10,8 @@
  *      redirected so that the dynamic linker does not change the slots again.
  *   2. A free instance of the taps is taken (compare and exchange).
  *   3. The instance's taps get the real addresses (gt_fill_taps()).
- *   4. The instance's state becomes ARMED (sequentially consistent): libgputap.so may adopt it.
+ *   4. The instance's state becomes ARMED (sequentially consistent), so libgputap.so may adopt the
+ *      instance.
  *   5. The library's symbols get the taps' addresses (release). Symbols resolved from now on lead
  *      to taps.
  *

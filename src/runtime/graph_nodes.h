@@ -83,7 +83,7 @@ struct gt_node_ref {
 	struct gt_graph_span *span;
 };
 
-/* `graph` of GPU activities that were launched while the program paused recording: such activities
+/* `graph` of GPU activities that were launched while the program paused recording. Such activities
  * are reported to tools, but not recorded. */
 #define GT_NODE_NOT_RECORDED UINT32_MAX
 
@@ -151,7 +151,7 @@ void gt_graph_span_lose_part(struct gt_graph_span *span, struct gt_thread *t);
 
 /* Functions of the folder that creates packets --------------------------------------------- */
 
-/* Properties of a kernel, found by the address in its packets. */
+/* Properties of a kernel. The address in the kernel's packets identifies the kernel. */
 struct gt_kernel_info {
 	uint32_t name;     /* string id; 0: not known */
 	uint16_t part;     /* enum gt_graph_part: a copy or fill of the runtime, or a kernel */

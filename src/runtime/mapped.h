@@ -18,7 +18,7 @@
 void gt_mapped_look(void);
 
 /* Leave the object's libraries to the runtime's loaders, which find gputap in an environment
- * variable: libraries into which such a loader loads gputap are not interposed. @object:
+ * variable. Libraries into which such a loader loads gputap are not interposed. @object:
  * gputap_attach_<domain> */
 void gt_mapped_leave(const char *object);
 

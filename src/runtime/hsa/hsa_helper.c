@@ -246,8 +246,8 @@ static void end_process(void)
 }
 
 /* Harvest and destroy gputap's signals before the real call. A runtime that is being shut down no
- * longer answers calls; ROCr 7 does not even answer while it notifies its tools. If the runtime has
- * other users left, this call was merely an additional look. */
+ * longer answers calls; ROCr 7 does not even answer while it notifies its tools. If the runtime
+ * still has other users, this call was only an additional look. */
 int gt_hsa_core_wrap_hsa_shut_down(const struct gt_call *call)
 {
 	if (keep_helpers_out(&waiting, LEAVE_NS))

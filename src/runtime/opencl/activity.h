@@ -398,8 +398,8 @@ static inline uint32_t gt_cl_saturate_size(size_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* Set a region with elements of @element bytes. Call only after the runtime has accepted the
- * command. */
+/* Set the global sizes and the bytes of a command that works on a region with elements of @element
+ * bytes. Call only after the runtime has accepted the command. */
 static inline void gt_cl_set_region(struct gt_cl_activity *w, const size_t *region, size_t element)
 {
 	if (!region)
@@ -492,7 +492,7 @@ struct gt_cl_svm_callback gt_cl_svm_callback_make(const struct gt_call *call,
 void gt_cl_svm_callback_drop(const struct gt_cl_svm_callback *f);
 
 /* Return true if callbacks were deferred in the helper, and no thread exists to run them. The
- * helper then starts a thread, outside of the runtime. */
+ * helper then starts a thread while it is outside the runtime. */
 bool gt_cl_callback_thread_wanted(uint32_t epoch);
 void gt_cl_callback_thread_start(uint32_t epoch);
 /* Stop the thread for callbacks from starting more, because the process is ending. @run_them: true
