@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The PrivateUse1 tracing API: a vendor implements it in one shared library, so that torch.profiler
- * and gputap show an accelerator's kernels, memcpys and calls. For C and C++.
+/* The PrivateUse1 tracing API, for C and C++. A vendor implements it in one shared library, so that
+ * torch.profiler and gputap can show an accelerator's kernels, memcpys and calls.
  * docs/tools/vendor-plugin.md contains a complete example and the contract in numbered rules.
  * `gputap plugin check FILE.so` tests each rule.
  *
@@ -12,9 +12,9 @@
  *   host    ── pu1TracingDisable(kind), pu1FlushAll()              the session ends
  *           ── pu1GetNextRecord(buffer, size, &record)             each buffer, until PU1_END
  *
- * The host reads the records. The host is gputap's libgputap-plugin, used by torch.profiler's
- * bridge, by `gputap run` or by another program. The plug-in is the vendor's library. The host
- * loads the plug-in once and keeps it loaded until the process ends.
+ * The host reads the records. It is gputap's libgputap-plugin, used by torch.profiler's bridge,
+ * `gputap run` or another program. The plug-in is the vendor's library. The host loads the plug-in
+ * once and keeps it loaded until the process ends.
  *
  * Rules for all functions and structs:
  *   - A struct starts with its size, set with sizeof. Newer versions only append members. Members
@@ -47,7 +47,8 @@ typedef enum pu1Result {
 	PU1_END = 1,                  /* pu1GetNextRecord(): no further record */
 	PU1_ERROR_INVALID = -1,       /* an argument is NULL or out of range */
 	PU1_ERROR_NOT_SUPPORTED = -2, /* the plug-in does not record this kind */
-	PU1_ERROR_ORDER = -3,         /* not possible now: call another function first */
+	/* not possible in the current state: call another function first */
+	PU1_ERROR_ORDER = -3,
 	PU1_ERROR_NO_MEMORY = -4,
 	PU1_ERROR_EMPTY = -5,  /* pop from an empty stack */
 	PU1_ERROR_DEVICE = -6, /* the device or its driver failed */
@@ -61,7 +62,7 @@ typedef enum pu1ActivityKind {
 	PU1_KIND_GPU_MEMSET = 3,
 	PU1_KIND_PRIVATEUSE1_RUNTIME = 4, /* a call of the runtime, on the host */
 	PU1_KIND_PRIVATEUSE1_DRIVER = 5,  /* a call of the driver, on the host */
-	PU1_KIND_SYNCHRONIZATION = 6,     /* a wait of a stream or of the device */
+	PU1_KIND_SYNCHRONIZATION = 6,     /* a wait for a stream or for the device */
 	PU1_KIND_COUNTER = 7,             /* a sample of a counter (PU1_GROUP_COUNTERS) */
 	PU1_KIND_COUNT
 } pu1ActivityKind;
@@ -86,7 +87,7 @@ typedef enum pu1CopyDirection {
 typedef struct pu1ActivityRecord {
 	uint32_t size;       /* size of this record in bytes */
 	uint32_t kind;       /* pu1ActivityKind */
-	uint64_t start_time; /* ns, or ticks of the device (PU1_GROUP_CLOCK) */
+	uint64_t start_time; /* ns, or ticks of the device's clock (PU1_GROUP_CLOCK) */
 	uint64_t end_time;   /* not before start_time. Counters: equal to start_time */
 	int32_t device_id;   /* ordinal of the device, from 0. Calls: -1 */
 	/* ordinal of the stream on its device, from 1. Calls and whole devices: 0 */
@@ -120,7 +121,7 @@ typedef struct pu1ActivityRecord {
 /**
  * pu1BufferRequestFn - request a buffer from the host
  * @buffer: receives memory aligned to 8 bytes, which the plug-in owns until it completes the
- *          buffer; NULL: no buffer is available. In that case drop the record and count it
+ *          buffer; NULL: no buffer is available. The plug-in must then drop and count the record
  * @size:   receives the size in bytes
  */
 typedef void (*pu1BufferRequestFn)(uint8_t **buffer, size_t *size);
@@ -153,7 +154,7 @@ PU1_API pu1Result pu1TracingSetCallbacks(pu1BufferRequestFn request, pu1BufferCo
 
 /**
  * pu1TracingEnable() - start recording a kind
- * Return: PU1_SUCCESS, also if the kind is enabled already; PU1_ERROR_ORDER (no callbacks are set),
+ * Return: PU1_SUCCESS, even if the kind is already enabled; PU1_ERROR_ORDER (no callbacks are set),
  *         PU1_ERROR_NOT_SUPPORTED, PU1_ERROR_INVALID (unknown kind), PU1_ERROR_FORKED.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -163,7 +164,7 @@ PU1_API pu1Result pu1TracingEnable(pu1ActivityKind kind);
 /**
  * pu1TracingDisable() - stop recording a kind
  * An activity that was submitted while its kind was enabled is still recorded when it completes.
- * Return: PU1_SUCCESS, also if the kind is not enabled; PU1_ERROR_INVALID (unknown kind).
+ * Return: PU1_SUCCESS, even if the kind is not enabled; PU1_ERROR_INVALID (unknown kind).
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -172,8 +173,8 @@ PU1_API pu1Result pu1TracingDisable(pu1ActivityKind kind);
 /**
  * pu1PushExternalCorrelationId() - attach @id to the activities that this thread submits next
  * The host calls this function for each operator, so it must not lock, allocate or make a system
- * call. The stack may have a limited depth. Pushes beyond that depth are counted, so that each pop
- * matches its push.
+ * call. The stack may have a limited depth. The plug-in counts pushes beyond that depth, so that
+ * each pop matches its push.
  * Return: PU1_SUCCESS.
  * Owner:  nothing is kept.
  * Thread: any; each thread has a stack.   Signal: not safe.   Since: 0.1
@@ -191,7 +192,7 @@ PU1_API pu1Result pu1PopExternalCorrelationId(void);
 /**
  * pu1FlushAll() - complete all buffers that contain records
  * When this function returns, completed buffers contain the records of all activities that
- * completed before the call. It does not wait for running activities.
+ * completed before the call. The function does not wait for running activities.
  * Return: PU1_SUCCESS; PU1_ERROR_ORDER (callbacks were never set).
  * Owner:  the host owns completed buffers.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -227,7 +228,7 @@ typedef struct pu1Plugin {
 	const char *vendor;  /* vendor of the accelerator; NULL: not known */
 	const char *version; /* version of the plug-in; NULL: not known */
 	uint64_t kinds;      /* kinds that the plug-in can record, bit 1 << pu1ActivityKind */
-	/* Return the optional group with a name; NULL: the plug-in does not have that group. */
+	/* Return the optional group with the given name; NULL: the plug-in lacks this group. */
 	const void *(*find_group)(const char *name);
 } pu1Plugin;
 
@@ -236,7 +237,7 @@ typedef struct pu1Plugin {
  * The host calls this function once, after pu1GetVersion().
  * @host:   description of the host
  * @plugin: only its size is set; the plug-in fills in the rest
- * Return: PU1_SUCCESS; another result: this process does not use the plug-in.
+ * Return: PU1_SUCCESS; after any other result, the host does not use the plug-in.
  * Owner:  @plugin is the host's. Its texts and functions are the plug-in's and stay valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -284,8 +285,8 @@ typedef struct pu1ClockGroup {
 	 * the start and the end of a session, and `gputap run` also calls it repeatedly during the
 	 * session. */
 	pu1Result (*pair)(int32_t device_id, pu1ClockPair *pair);
-	/* Return the nominal rate, for sessions that are too short to measure the rate. 0: not
-	 * known. */
+	/* Return the nominal rate of the device's clock, used if a session is too short to measure
+	 * the rate. 0: not known. */
 	uint64_t (*ticks_per_second)(int32_t device_id);
 } pu1ClockGroup;
 
@@ -326,12 +327,12 @@ typedef struct pu1ErrorsGroup {
 	const char *(*text)(void);
 } pu1ErrorsGroup;
 
-/* Options from the user, as in torch's custom_profiler_config. */
+/* The user's options, as in torch's custom_profiler_config. */
 #define PU1_GROUP_CONFIG "pu1.config"
 typedef struct pu1ConfigGroup {
 	size_t size; /* sizeof(pu1ConfigGroup) */
-	/* Called before the kinds are enabled. PU1_ERROR_INVALID: the plug-in does not understand
-	 * the text. */
+	/* Set the options. The host calls this function before it enables the kinds. Return:
+	 * PU1_SUCCESS; PU1_ERROR_INVALID: the plug-in does not understand the text. */
 	pu1Result (*set)(const char *text);
 } pu1ConfigGroup;
 
@@ -387,10 +388,10 @@ typedef struct pu1SynchronizeGroup {
  * launches whose activity never arrives. `gputap run --stacks` uses them to record where launches
  * were made. */
 #define PU1_GROUP_SUBMITS "pu1.submits"
-/* The host's function. A call that submits activities calls this function in its own thread, before
- * the records of the activities can be handed over. The function takes none of the plug-in's locks
- * and never calls the plug-in. @items: number of records of @kind that will follow with
- * @correlation_id. A call may report several times. */
+/* The host's function, which the plug-in calls in the submitting thread, before it can hand over
+ * the records of the submitted activities. The function takes none of the plug-in's locks and never
+ * calls the plug-in. @items: number of records of @kind that will follow with @correlation_id. One
+ * call of the runtime may report several submissions. */
 typedef void (*pu1SubmittedFn)(uint64_t correlation_id, pu1ActivityKind kind, uint32_t items);
 typedef struct pu1SubmitsGroup {
 	size_t size; /* sizeof(pu1SubmitsGroup) */
@@ -401,12 +402,11 @@ typedef struct pu1SubmitsGroup {
 
 /**
  * pu1Exercise() - submit activities for `gputap plugin check`
- * Optional. Another library may contain this function instead (`--exercise FILE`).
- * @items: smallest number of activities to submit from this thread, of each kind that the plug-in
- *         records
- * Return: PU1_SUCCESS when the activities have completed, or the error.
+ * Optional for the plug-in, because another library may contain this function (`--exercise FILE`).
+ * @items: smallest number of activities of each recorded kind to submit from this thread
+ * Return: PU1_SUCCESS after the activities have completed, or the error.
  * Owner:  nothing is kept.
- * Thread: any, several at once.   Signal: not safe.   Since: 0.1
+ * Thread: any, also several threads at the same time.   Signal: not safe.   Since: 0.1
  */
 PU1_API pu1Result pu1Exercise(uint32_t items);
 

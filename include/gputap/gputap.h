@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's C API for code inside a traced program: describe the program's activity, pause and
- * resume recording, wrap functions of a runtime, receive reports of errors.
+/* gputap's C API for code inside a traced program. The code can describe the program's activity,
+ * pause and resume recording, wrap functions of a runtime, and receive reports of errors.
  *
  * Link with libgputap (pkg-config gputap). All functions may be called without `gputap run`.
  * Nothing is recorded then, and functions that need a session return -ENOTCONN. The functions of
- * gputap/tool.h, tables and events need no session.
+ * gputap/tool.h and the functions for tables and events need no session.
  *
- * Functions return 0 or a negative errno unless their comment says otherwise. Options and
- * descriptions start with their size: set it with sizeof. Fields that a newer gputap appends are
- * then zero, and zero means default. */
+ * Functions return 0 or a negative errno unless their comment says otherwise. Structs with options
+ * or descriptions start with their size: set it with sizeof. gputap treats fields beyond this size
+ * as zero, and zero means default. */
 #ifndef GPUTAP_GPUTAP_H
 #define GPUTAP_GPUTAP_H
 
@@ -30,7 +30,7 @@ extern "C" {
 
 /**
  * gputap_version() - return the version of the loaded library
- * Return: major << 16 | minor; compare the major with GPUTAP_VERSION_MAJOR.
+ * Return: major << 16 | minor; compare the major number with GPUTAP_VERSION_MAJOR.
  * Thread: any.   Signal: safe.   Since: 0.1
  * Owner:  nothing is kept.
  */
@@ -38,7 +38,8 @@ GPUTAP_API uint32_t gputap_version(void);
 
 /* External correlation ------------------------------------------------------- */
 
-/* The two stacks of each thread: for a framework's operations and for the user's annotations. */
+/* The two stacks of each thread: one for a framework's operations, one for the user's
+ * annotations. */
 enum gputap_stack { GPUTAP_STACK_OPERATION = 0, GPUTAP_STACK_USER = 1 };
 
 /**
@@ -67,12 +68,12 @@ GPUTAP_API int gputap_external_pop(enum gputap_stack stack, uint64_t *id);
 /**
  * gputap_range_push() - open a range that contains the calls this thread makes next
  * @name: must stay valid until the range ends; bytes after the first 1,024 are dropped
- * Return: 0; -EINVAL (NULL); -ENOSPC: the thread has 250 open ranges, so this range is counted, not
- *         recorded, and gputap_range_pop() ends it; -ENOMEM; -ENOTCONN: this process is not
+ * Return: 0; -EINVAL (NULL); -ENOSPC: the thread has 250 open ranges, so this range is counted but
+ *         not recorded, and gputap_range_pop() ends it; -ENOMEM; -ENOTCONN: this process is not
  *         recorded.
  * Ranges of a thread nest. A range is recorded when it ends. A range that is still open when the
- * process ends is counted as open. The child of a fork inherits the open ranges of the forking
- * thread and ends them too; only the parent records them.
+ * process ends is not recorded, but counted as open. The child of a fork inherits the open ranges
+ * of the forking thread and ends them too; only the parent records them.
  * Takes no lock and makes no system call, except for the first range of a thread.
  * Thread: the thread that the range belongs to.   Signal: not safe.   Since: 0.1
  * Owner:  nothing is kept.
@@ -100,27 +101,28 @@ enum gputap_range_kind {
 struct gputap_range_opts {
 	size_t size;                 /* sizeof(struct gputap_range_opts) */
 	enum gputap_range_kind kind; /* 0: GPUTAP_RANGE_USER */
-	/* length of shapes. This range gets no shapes if the shapes of the thread's open ranges
-	 * would then have more than 2,048 numbers together */
+	/* length of `shapes`. If the shapes of all open ranges of the thread would exceed 2,048
+	 * numbers in total, this range gets no shapes */
 	uint32_t shape_count;
-	/* shapes of the operator's inputs. For each input: its number of dimensions, then the
-	 * dimensions; -1 for an input that is not a tensor. Copied. NULL: not known */
+	/* shapes of the operator's inputs. Each input has its number of dimensions, followed by the
+	 * dimensions, or -1 if the input is not a tensor. gputap copies the array. NULL: not
+	 * known */
 	const int64_t *shapes;
 	/* number that an operator shares with its backward node; a negative number means none */
 	int64_t sequence;
-	uint32_t has_sequence; /* 1: sequence is set; 0: no sequence */
+	uint32_t has_sequence; /* 1: `sequence` is set; 0: no sequence */
 	uint32_t reserved;     /* must be 0 */
 };
 
 /**
- * gputap_range_begin() - open a range that gputap_range_end() identifies with a key
- * Intended for frameworks. Programs use gputap_range_push(), whose nesting and limits apply here as
- * well.
+ * gputap_range_begin() - open a range that gputap_range_end() identifies by a key
+ * Intended for frameworks. Programs use gputap_range_push(). The nesting rules and limits of that
+ * function apply here as well.
  * @name: must stay valid until the range ends; bytes after the first 1,024 are dropped
  * @key:  identifies the range for gputap_range_end(), for example an address
  * @opts: NULL: defaults, a range of the kind GPUTAP_RANGE_USER
  * Return: 0; -EINVAL (NULL, size, kind, shapes); -ENOSPC: the thread has 250 open ranges, so this
- *         range is counted, not recorded; -ENOMEM; -ENOTCONN: this process is not recorded.
+ *         range is counted but not recorded; -ENOMEM; -ENOTCONN: this process is not recorded.
  * Thread: the thread that the range belongs to.   Signal: not safe.   Since: 0.1
  * Owner:  @opts stays the caller's.
  */
@@ -137,7 +139,7 @@ GPUTAP_API int gputap_range_begin(const char *name, uint64_t key,
 GPUTAP_API int gputap_range_end(uint64_t key);
 
 /**
- * gputap_range_source() - name the framework that opens the ranges; call before its first range
+ * gputap_range_source() - name the framework that opens the ranges; call before the first range
  * @function: a function of the framework's library, which is then listed as a runtime of the
  *            process. May be NULL
  * @version:  version of the library, 10000 * major + 100 * minor + patch
@@ -176,21 +178,23 @@ struct gputap_context;
 
 /* Flags of a context. All flags apply to the services of gputap/tool.h. */
 enum gputap_context_flags {
-	/* After gputap_context_stop(), notify the end of calls and activities that have begun.
-	 * Without this flag, no callback runs after gputap_context_stop() has returned (see its
-	 * exceptions) */
+	/* After gputap_context_stop(), still notify the context of the end of calls and activities
+	 * that have begun. Without this flag, no callback runs after gputap_context_stop() has
+	 * returned (that function lists two exceptions) */
 	GPUTAP_CONTEXT_FINISH_CALLS = 1,
-	/* From the context's first service to its end, assign correlations without gaps. Slows down
-	 * threads that make calls at the same time, by much more than the cost of a call */
+	/* From the context's first service until the context is destroyed, assign correlations
+	 * without gaps. This slows down threads that make calls at the same time, by much more than
+	 * the cost of a call */
 	GPUTAP_CONTEXT_DENSE = 2,
-	/* Notify adjacent contexts with this flag of the EXIT of calls first to last */
+	/* Adjacent contexts with this flag are notified of EXIT in forward order, first to last,
+	 * instead of in reverse order */
 	GPUTAP_CONTEXT_EXIT_FORWARD = 4,
-	/* From the context's first service to its end, the innermost subscribed call is the cause
-	 * of an activity. Without this flag, the cause is the enclosing HIP call, or the innermost
-	 * call if there is no HIP call */
+	/* From the context's first service until the context is destroyed, the innermost subscribed
+	 * call is the cause of an activity. Without this flag, the cause is the enclosing HIP call,
+	 * or the innermost call if there is no HIP call */
 	GPUTAP_CONTEXT_INNERMOST = 8,
-	/* gputap_context_retirement() applies to all calls and activities that any context is
-	 * notified of while this context is started */
+	/* gputap_context_retirement() applies to the calls and activities of all contexts, as long
+	 * as this context is started */
 	GPUTAP_CONTEXT_ALL_RETIRED = 16
 };
 
@@ -224,7 +228,7 @@ GPUTAP_API int gputap_context_create(const struct gputap_context_opts *opts,
 
 /**
  * gputap_context_start() - start the services of a context
- * Return: 0, also if the context was started already; -EINVAL (NULL).
+ * Return: 0, even if the context was already started; -EINVAL (NULL).
  * Thread: any. Calls that other threads are executing may or may not be recorded.
  * Signal: not safe.   Since: 0.1
  * Owner:  @ctx stays the caller's.
@@ -234,7 +238,7 @@ GPUTAP_API int gputap_context_start(struct gputap_context *ctx);
 /**
  * gputap_context_stop() - stop the services of a context
  * @ctx: stays configured; may be started again
- * Return: 0, also if the context was stopped already; -EINVAL (NULL).
+ * Return: 0, even if the context was already stopped; -EINVAL (NULL).
  * Other contexts and the session continue. This function waits until other threads have left the
  * context's callbacks, so none of them is running when it returns. Two exceptions:
  *   - It does not wait for a thread that is itself waiting, in this function, for the calling
@@ -251,7 +255,7 @@ GPUTAP_API int gputap_context_stop(struct gputap_context *ctx);
 
 /**
  * gputap_context_destroy() - stop a context and free it
- * @ctx:   may be NULL; stopped like gputap_context_stop() does
+ * @ctx:   may be NULL; stopped as by gputap_context_stop()
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Return: nothing.
  * Owner:  takes @ctx.
@@ -260,12 +264,12 @@ GPUTAP_API void gputap_context_destroy(struct gputap_context *ctx);
 
 /* Raw tables ----------------------------------------------------------------- */
 
-/* A runtime's table while it is being registered. */
+/* A runtime's function table while the runtime registers it. */
 struct gputap_table {
 	size_t size; /* size of this struct */
 	/* domain of the runtime; GPUTAP_DOMAIN_NONE: offered by gputap_table_offer() */
 	enum gputap_domain domain;
-	/* copy of the runtime in this process, from 0 */
+	/* number of the runtime's copy in this process, from 0 */
 	uint32_t instance;
 	void **entries;   /* the table, in the runtime's own layout */
 	size_t bytes;     /* size of the table */
@@ -297,18 +301,20 @@ typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
  *     program opens HIP, @fn runs in the first thread that looks up an address afterwards. Calls
  *     that other threads make before @fn has returned bypass the functions that @fn installs.
  *     Callbacks around calls (gputap/tool.h) receive all calls.
- *   - HSA's tables arrive in gputap's order, and once more in the runtime's layout after all
- *     subscribers have changed them: domain 0, name "HsaApiTable".
- *   - A runtime that offers its tables makes no call before @fn has returned.
+ *   - @fn receives HSA's tables in gputap's layout. After all subscribers have changed them, @fn
+ *     receives them once more in the runtime's layout, with domain 0 and the name "HsaApiTable".
+ *   - A runtime that offers its tables calls no function of the tables before @fn has returned.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Owner:  the subscription lasts until the process ends, or the tool that subscribed.
+ * Owner:  the subscription lasts until the process ends or, if made in a tool's start(), until the
+ *         tool is removed.
  */
 GPUTAP_API int gputap_table_subscribe(gputap_table_fn fn, void *user);
 
 /**
  * gputap_table_offer() - let subscribers wrap the functions of a library
- * @name:    name of the table, which the library's header documents for subscribers
- * @entries: the table through which the library calls its functions; may start with its size
+ * @name:    name of the table, as documented in the library's header
+ * @entries: the table through which the library calls its functions; may start with the table's
+ *           size
  * @bytes:   size of the table
  * Return: 0, -EINVAL.
  * Intended for libraries that gputap does not know: domain and instance are 0, and no taps are
@@ -325,19 +331,21 @@ GPUTAP_API int gputap_table_offer(const char *name, void **entries, size_t bytes
 /* The subject of an event. */
 enum gputap_event_code {
 	/* records were dropped, or tools are not notified of the end of GPU activities; value:
-	 * number since the last event */
+	 * number of records or activities since the last event */
 	GPUTAP_EVENT_LOSS = 1,
-	/* the program looked up an entry point that has no tap; text: its name */
+	/* the program looked up an entry point that has no tap; text: name of the entry point */
 	GPUTAP_EVENT_UNKNOWN_ENTRY = 2,
-	GPUTAP_EVENT_CLOCK = 3, /* device time stamps are invalid; value: their number */
-	/* a program, or a copy of a runtime, cannot be traced; text: its name and the reason */
+	/* device time stamps are invalid; value: number of these time stamps */
+	GPUTAP_EVENT_CLOCK = 3,
+	/* a program, or a copy of a runtime, cannot be traced; text: the name and the reason */
 	GPUTAP_EVENT_NOT_TRACED = 4,
-	/* a runtime's table is shorter or longer than expected; value: its number of entries */
+	/* a runtime's table is shorter or longer than expected; value: number of entries in the
+	 * table */
 	GPUTAP_EVENT_TABLE = 5,
 	/* the runtime refused profiling, so activities of a queue have no times; value: number of
 	 * the queue object */
 	GPUTAP_EVENT_PROFILING = 6,
-	/* a tool could not be loaded, or refused to start; text: its name and the reason */
+	/* a tool could not be loaded, or refused to start; text: the tool's name and the reason */
 	GPUTAP_EVENT_TOOL = 7,
 	/* a device or queue failed; value: the address, or the runtime's status */
 	GPUTAP_EVENT_FAULT = 8,
@@ -353,7 +361,7 @@ struct gputap_event {
 	size_t size;                 /* size of this struct */
 	enum gputap_event_code code; /* the subject */
 	enum gputap_domain domain;   /* domain concerned, or GPUTAP_DOMAIN_NONE */
-	uint64_t value;              /* depends on the code: a count or a duration */
+	uint64_t value;              /* meaning depends on `code`, see enum gputap_event_code */
 	const char *text;            /* may be NULL */
 };
 
@@ -366,20 +374,20 @@ struct gputap_event {
 typedef void (*gputap_event_fn)(const struct gputap_event *event, void *user);
 
 /**
- * gputap_event_subscribe() - request a call for each event of this process from now on
+ * gputap_event_subscribe() - subscribe to future events of this process
  * @fn:   called for each event
  * @user: passed to @fn
  * Return: 0, -EINVAL, -ENOSPC (64 subscribers).
- * A subscription made in a tool's start() ends when the tool is removed.
  * Thread: any.   Signal: not safe.   Since: 0.1
- * Owner:  the subscription lasts until the process ends, or the tool that subscribed.
+ * Owner:  the subscription lasts until the process ends or, if made in a tool's start(), until the
+ *         tool is removed.
  */
 GPUTAP_API int gputap_event_subscribe(gputap_event_fn fn, void *user);
 
 #ifdef __cplusplus
 }
 
-/* Lets C++ combine flags with |, which yields an int for two enumerators. */
+/* Lets C++ combine flags with |. Without this operator, | yields an int for two enumerators. */
 #define GPUTAP_FLAGS(type)                                                                     \
 	inline type operator|(type a, type b)                                                  \
 	{                                                                                      \

@@ -6,7 +6,7 @@
  *   gputap_plugins_stacks()       return the functions to call for each operator
  *   gputap_plugins_start()        start a session
  *   gputap_plugins_stop()         end the session
- *   gputap_plugins_read()         read the session's records, converted to one form and one clock
+ *   gputap_plugins_read()         read the session's records, converted to one format and one clock
  *   gputap_plugins_count()        return the number of invalid records
  *   gputap_plugins_stream_open()  read one plug-in's records while the program runs, as `gputap
  *                                 run` does; independent of sessions
@@ -17,8 +17,8 @@
  * with their size, as in gputap.h. Only functions with "Signal: safe" may be called in a signal
  * handler.
  * gputap_plugins_load() prints a line on stderr for each plug-in that cannot be used, unless
- * gputap_plugins_opts.message is set. No other function prints, except as GPUTAP_PLUGINS_GUARDED
- * describes. */
+ * gputap_plugins_opts.message is set. No other function prints anything, except as described at
+ * GPUTAP_PLUGINS_GUARDED. */
 #ifndef GPUTAP_PLUGIN_H
 #define GPUTAP_PLUGIN_H
 
@@ -49,9 +49,9 @@ enum gputap_plugins_flags {
 /* Options of gputap_plugins_load(). */
 struct gputap_plugins_opts {
 	size_t size; /* sizeof(struct gputap_plugins_opts) */
-	/* files or folders, separated by ':'; NULL: KINETO_PLUGIN_PATH. The library then searches
-	 * the standard folders: /usr/lib/kineto/plugins, /usr/local/lib/kineto/plugins,
-	 * ~/.local/lib/kineto/plugins */
+	/* files or folders, separated by ':'; NULL: the value of KINETO_PLUGIN_PATH. After these,
+	 * the library searches the standard folders: /usr/lib/kineto/plugins,
+	 * /usr/local/lib/kineto/plugins, ~/.local/lib/kineto/plugins */
 	const char *path;
 	/* receives a sentence for each plug-in that cannot be used; NULL: print it to stderr */
 	void (*message)(const char *sentence, void *user);
@@ -66,7 +66,8 @@ struct gputap_plugins_opts {
  * Return: number of loaded plug-ins; -EINVAL (size, flags). Only the first call in a process loads
  *         plug-ins; later calls return the current number.
  * A plug-in stays loaded until the process ends. Files and folders that other users can write to
- * are refused. A program that gains privileges ignores KINETO_PLUGIN_PATH.
+ * are refused. In a program that gains privileges (set-user-ID and similar), KINETO_PLUGIN_PATH is
+ * ignored.
  * Owner:  @opts stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -83,7 +84,8 @@ struct gputap_plugin {
 	uint32_t abi;
 	uint32_t device_count; /* number of devices; 0: not known */
 	uint64_t kinds;        /* kinds that the plug-in records, bit 1 << pu1ActivityKind */
-	uint64_t groups;       /* groups that the plug-in has, bit 1 << enum gputap_plugin_group */
+	/* groups that the plug-in implements, bit 1 << enum gputap_plugin_group */
+	uint64_t groups;
 };
 
 /* Optional groups of functions in a plug-in. */
@@ -129,16 +131,16 @@ struct gputap_plugin_row {
  * @device: from 0
  * @stream: from 1; 0: the device itself
  * @row:    set its size; the function fills in the rest
- * Return: 0, -EINVAL (size), -ENOENT (no such plug-in, device or stream, or the plug-in does not
- *         describe it).
+ * Return: 0, -EINVAL (size), -ENOENT (no such plug-in, device or stream, or the plug-in provides no
+ *         description).
  * Owner:  @row stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_plugins_row(uint32_t index, int32_t device, int32_t stream,
 				  struct gputap_plugin_row *row);
 
-/* A plug-in's functions for operators. Call them for each operator, in its thread. No pointer is
- * NULL: a function that the plug-in lacks has no effect. */
+/* A plug-in's functions for operators. Call them for each operator, in the operator's thread. No
+ * pointer is NULL: a function that the plug-in lacks has no effect. */
 struct gputap_plugin_stacks {
 	int (*push)(uint64_t id);      /* call when an operator starts */
 	int (*pop)(void);              /* call when an operator ends */
@@ -162,13 +164,13 @@ struct gputap_plugins_session {
 	size_t size; /* sizeof(struct gputap_plugins_session) */
 	/* kinds to record, bit 1 << pu1ActivityKind; 0: all kinds of each plug-in */
 	uint64_t kinds;
-	const char *config; /* options from the user for the plug-ins; NULL: none */
-	/* largest total size of all buffers; records beyond it are dropped; 0: 4 GiB */
+	const char *config; /* the user's options for the plug-ins; NULL: none */
+	/* largest total size of all buffers; records that exceed it are dropped; 0: 4 GiB */
 	uint64_t memory_bytes;
 	uint32_t buffer_bytes; /* size of a buffer, 4 KiB to 1 GiB; 0: 1 MiB */
 	uint32_t reserved;     /* must be 0 */
-	/* receives the pages of a buffer that gputap_plugins_read() has read. The caller may use
-	 * the pages for its copies of the records, because new pages are expensive, and must
+	/* receives the pages of a buffer that gputap_plugins_read() has read. The caller may store
+	 * its copies of the records in these pages, because new pages are expensive, and must
 	 * munmap() them. NULL: the library unmaps the pages */
 	void (*take_pages)(void *pages, size_t bytes, void *user);
 	void *user; /* passed to take_pages() */
@@ -178,8 +180,8 @@ struct gputap_plugins_session {
  * gputap_plugins_start() - start a session
  * @session: NULL: defaults
  * Return: number of plug-ins that record; -EINVAL (size, buffer_bytes), -EBUSY (a session is open).
- * Unread records of the previous session are discarded. A plug-in that refuses to start is skipped:
- * see gputap_plugins_count() and gputap_plugins_error().
+ * Unread records of the previous session are discarded. A plug-in that refuses to start is skipped;
+ * gputap_plugins_count() and gputap_plugins_error() report it.
  * Owner:  @session stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -199,22 +201,23 @@ GPUTAP_API int gputap_plugins_stop(void);
 
 /**
  * gputap_plugins_session_active() - return whether a session is open
- * A record contains only one id from each stack. Code that pushes ids of its own must not use the
- * stacks while a session is open.
+ * A record contains only one id from each stack. Other code that pushes ids must therefore not use
+ * the stacks while a session is open.
  * Return: 1: a session is open; 0: no session is open.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: safe.   Since: 0.1
  */
 GPUTAP_API int gputap_plugins_session_active(void);
 
-/* A completed activity, call or sample: a pu1ActivityRecord, checked and converted to one form. */
+/* A completed activity, call or sample: a pu1ActivityRecord, checked and converted to one
+ * format. */
 struct gputap_plugin_record {
 	uint32_t plugin;        /* index of the plug-in */
 	pu1ActivityKind kind;   /* kernel, memcpy, call and others */
 	uint64_t start, end;    /* CLOCK_REALTIME ns; end is not before start */
 	uint64_t correlation;   /* correlation of the call, unique within a plug-in; 0: none */
-	uint64_t external;      /* id of the operator, as pushed; 0: none */
-	uint64_t user_range;    /* id of the user range, as pushed; 0: none */
+	uint64_t external;      /* id of the operator, as pushed to the stack; 0: none */
+	uint64_t user_range;    /* id of the user range, as pushed to the stack; 0: none */
 	int32_t device, stream; /* device from 0, stream from 1. Calls: -1 and 0 */
 	/* UTF-8 without control characters, quotes and backslashes; never NULL. Stays valid until
 	 * the process ends */
@@ -236,8 +239,8 @@ struct gputap_plugin_record {
  * gputap_plugins_read() - read the next records of the stopped session
  * @records: receives up to @count records
  * Return: number of records; 0: no more records; -EBUSY (the session is still open).
- * Invalid records are counted and omitted: gputap_plugins_count(). Records of one buffer keep the
- * order in which the plug-in wrote them.
+ * Invalid records are omitted and counted; gputap_plugins_count() returns their numbers. Records of
+ * one buffer keep the order in which the plug-in wrote them.
  * Owner:  @records stay the caller's; their texts are the library's.
  * Thread: one at a time.   Signal: not safe.   Since: 0.1
  */
@@ -246,8 +249,8 @@ GPUTAP_API long gputap_plugins_read(struct gputap_plugin_record *records, size_t
 /**
  * gputap_plugins_error() - return the first failure of a plug-in in the session
  * @index: index of the plug-in
- * Return: sentence that contains the failed function, its result, and the plug-in's text (from the
- *         group pu1.errors); NULL: no failure, or no such plug-in. Valid until the next start.
+ * Return: sentence that names the failed function, its result, and the plug-in's error text (from
+ *         the group pu1.errors); NULL: no failure, or no such plug-in. Valid until the next start.
  * Owner:  the library.
  * Thread: one at a time, not while a session starts or stops.   Signal: not safe.   Since: 0.1
  */
@@ -260,7 +263,8 @@ enum gputap_plugin_count {
 	GPUTAP_PLUGIN_NO_BUFFER,   /* requests for buffers beyond memory_bytes */
 	GPUTAP_PLUGIN_REFUSED,     /* kinds that could not be enabled, and other failed calls */
 	/* Omitted records, up to GPUTAP_PLUGIN_BAD_COUNTER */
-	GPUTAP_PLUGIN_BAD_SIZE,  /* shorter than a record, or beyond the end of the buffer */
+	/* shorter than the smallest record, or extends beyond the end of the buffer */
+	GPUTAP_PLUGIN_BAD_SIZE,
 	GPUTAP_PLUGIN_BAD_PLACE, /* outside of the buffer, misaligned, or overlapping */
 	GPUTAP_PLUGIN_BAD_KIND,  /* unknown, or not enabled */
 	/* start is 0, end is before start, or a time is more than 1 s in the future or before the
@@ -276,10 +280,10 @@ enum gputap_plugin_count {
 	GPUTAP_PLUGIN_BAD_GRAPH,      /* unknown graph or node; replaced by 0 */
 	GPUTAP_PLUGIN_NO_CORRELATION, /* GPU activity without a correlation */
 	/* Buffers */
-	GPUTAP_PLUGIN_OVERRUN, /* the plug-in wrote beyond the end; discarded */
-	/* completed twice, never requested, or returned with another size */
+	GPUTAP_PLUGIN_OVERRUN, /* buffers with writes beyond their end; discarded */
+	/* buffers completed twice, never requested, or returned with another size */
 	GPUTAP_PLUGIN_BAD_BUFFER,
-	GPUTAP_PLUGIN_KEPT_BUFFER, /* not returned by the plug-in after pu1FlushAll() */
+	GPUTAP_PLUGIN_KEPT_BUFFER, /* buffers that the plug-in did not return after pu1FlushAll() */
 	GPUTAP_PLUGIN_BAD_WALK,    /* pu1GetNextRecord() failed, or returned an earlier record */
 	/* Omitted records of an earlier session that arrived after the session had been read */
 	GPUTAP_PLUGIN_LATE,
@@ -288,7 +292,7 @@ enum gputap_plugin_count {
 };
 
 /**
- * gputap_plugins_count() - return a count of the session
+ * gputap_plugins_count() - return one of the session's counts
  * @index: index of the plug-in; UINT32_MAX: sum over all plug-ins
  * Return: the count; 0 if @index or @what does not exist.
  * Owner:  nothing is kept.
@@ -307,7 +311,7 @@ GPUTAP_API const char *gputap_plugins_count_name(enum gputap_plugin_count what);
 /* Streams --------------------------------------------------------------------- */
 
 /**
- * gputap_plugins_stream_open() - load a plug-in and start to record it
+ * gputap_plugins_stream_open() - load a plug-in and start recording
  * @path:  path of the plug-in's file
  * @kinds: kinds to record, bit 1 << pu1ActivityKind; 0: all kinds of the plug-in
  * @why:   receives a sentence on failure
@@ -316,8 +320,8 @@ GPUTAP_API const char *gputap_plugins_count_name(enum gputap_plugin_count what);
  *         file), -ENOEXEC (see @why), -EBUSY (another thread is loading the plug-in), -EALREADY
  *         (the plug-in already has a stream).
  * This function and all functions below hold no lock while they call the plug-in. If the plug-in
- * might not return, call them in a thread that the program can do without. In the child of a fork,
- * the stream is closed.
+ * might not return, call them in a thread that the program can afford to lose. In the child of a
+ * fork, the stream is closed.
  * Owner:  @why stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -335,7 +339,7 @@ GPUTAP_API int gputap_plugins_stream_flush(uint32_t index);
  * gputap_plugins_stream_read() - read the next record
  * @record: receives the record. Times of GPU activities are times of the plug-in's clock, as read
  *          with gputap_plugins_stream_clock(). Times of calls are CLOCK_REALTIME ns. Texts are
- *          valid until the next call
+ *          valid until the next call of this function
  * Return: 1: a record was read; 0: no record is available now; -ENOENT (no stream).
  * Owner:  @record stays the caller's.
  * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
@@ -364,7 +368,7 @@ GPUTAP_API int gputap_plugins_stream_close(uint32_t index);
 /**
  * gputap_plugins_stream_clock() - read the clock of a device's activities
  * @device: from 0
- * @time:   receives the time: ns for a clock of the host, or ticks for the device's clock
+ * @time:   receives the time: in ns for a clock of the host, in ticks for the device's clock
  * Return: 0, -ENOENT (no stream), -ENODATA (the clock cannot be read).
  * Owner:  @time stays the caller's.
  * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
@@ -383,7 +387,7 @@ GPUTAP_API uint64_t gputap_plugins_stream_rate(uint32_t index, int32_t device);
 /**
  * gputap_plugins_stream_submits() - request a call for each submission
  * @submitted: called in the submitting thread with @user and the values that the plug-in's group
- *             pu1.submits reports; NULL: end the calls
+ *             pu1.submits reports; NULL: stop the calls
  * @user:      passed to @submitted
  * Return: 0, -ENOENT (no stream), -ENOTSUP (the plug-in lacks the group, or refused).
  * Owner:  @user stays the caller's.
@@ -413,7 +417,7 @@ GPUTAP_API uint64_t gputap_plugins_stream_dropped(uint32_t index, pu1ActivityKin
 
 /**
  * gputap_plugins_stream_error() - return the stream's first failure
- * Return: sentence like that of gputap_plugins_error(); NULL: no failure. The text stays valid.
+ * Return: sentence in the form of gputap_plugins_error(); NULL: no failure. The text stays valid.
  * Owner:  the library.
  * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap's tool API: callbacks in the traced process, before and after each call of an
- * accelerator's runtime and at each step of its GPU activities.
+ * accelerator's runtime and at each step of a GPU activity.
  *
  *   context ─┬─► calls       a callback before and after each call     gputap_context_calls()
  *            ├─► activities  on submission and on completion           gputap_context_activities()
@@ -14,16 +14,16 @@
  *   - Functions return 0 or a negative errno. A function that fails has no effect.
  *   - Any function may be called from any thread and inside any callback.
  *   - Only functions with "Signal: safe" may be called in a signal handler.
- *   - Structs start with their size. A newer gputap appends fields after those that this header
+ *   - Structs start with their size. A newer gputap may append fields after those that this header
  *     declares.
  *   - A callback runs in the thread in which its event happens. Contexts are ordered by the
  *     priority of their tools, then by age. Callbacks before a call run in this order, callbacks
  *     after a call in reverse order.
  *   - A callback may call the runtime. Such calls are notified like calls of the program. Callbacks
  *     nest at most 8 deep in a thread; deeper calls are not notified.
- *   - If a callback never returns, throws or jumps out, the program's call is abandoned with it, as
- *     with any function of the program. gputap stays usable. If a callback ends a thread that
- *     gputap created (pthread_exit()), another thread takes over.
+ *   - If a callback never returns, throws or jumps out, the program's call does not complete
+ *     either, as with any other function of the program. gputap stays usable. If a callback ends a
+ *     thread that gputap created (pthread_exit()), another thread takes over.
  *   - Times are CLOCK_BOOTTIME in ns. Numbers of calls, activities and objects start with 1 and are
  *     never reused.
  *   - The child of a fork gets copies of its parent's objects, contexts and open calls. Its
@@ -48,9 +48,9 @@ extern "C" {
 /* Flags of a tool. */
 enum gputap_tool_flags {
 	/* Treat the tool as AMD's rocprofiler-sdk treats its clients. The first call of a runtime
-	 * (or gputap_tool_add()) calls start(), so a program without such a call does not start the
-	 * tool. finish() runs as an exit() handler that is registered just before start(): finish()
-	 * runs after the handlers that start() registers and after handlers that are registered
+	 * (or gputap_tool_add()) calls start(), so the tool does not start in a program that makes
+	 * no such call. finish() runs as an exit() handler that is registered just before start().
+	 * It runs after the handlers that start() registers and after handlers that are registered
 	 * later. */
 	GPUTAP_TOOL_ON_FIRST_CALL = 1
 };
@@ -75,16 +75,17 @@ struct gputap_tool {
 /**
  * gputap_tool_describe() - describe a tool to gputap; a tool's library exports this function
  * @version: gputap_version() of the calling library
- * Return: description that stays valid; NULL: the tool does not take part.
+ * Return: the description; NULL: gputap does not start the tool.
  * gputap looks for this function in the libraries that GPUTAP_TOOLS names, then in the program and
  * in all libraries that are mapped when gputap starts. GPUTAP_TOOLS contains paths, separated by
  * ':'. Each path may be followed by '=' and arguments, in which %3a means ':' and %25 means '%'.
  * `gputap run --tool LIBRARY[:ARGUMENTS]` sets the variable.
  * gputap first describes all tools, then starts them in the order of their priorities: after the
- * constructors of libraries, and before main() and the program's constructors. In a running program
- * that opens libgputap, the first call of a runtime starts the tools, after their constructors.
- * A fault of a tool causes the event GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is
- * set. The program continues.
+ * constructors of libraries, and before main() and the program's constructors. If a running program
+ * opens libgputap, the first call of a runtime starts the tools, after the constructors of their
+ * libraries.
+ * If a tool fails, gputap reports the event GPUTAP_EVENT_TOOL, and prints a line on stderr unless
+ * GPUTAP_QUIET is set. The program continues.
  * Owner:  the tool; the description stays valid until the process ends or the tool is removed.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -103,14 +104,14 @@ GPUTAP_API const char *gputap_tool_arguments(void);
 /**
  * gputap_tool_add() - add a tool and start it, at any time
  * @tool: description; the tool's library stays mapped until gputap_tool_remove()
- * Return: 0; -EINVAL (size, GPUTAP_TOOL_ABI), -EALREADY (this description was added before),
- *         -ENOSPC (32 tools), -ESHUTDOWN (the process ends and tools have been finished), or the
- *         result of start().
- * When contexts start, they are notified of objects that exist already (code objects, kernel
- * symbols), but not of earlier calls. Interposed runtimes and Level Zero accept requests at any
- * time. If a runtime has already registered its table (ROCm 6 and later, HSA, OpenCL's layer), a
- * tool is notified only of operations that contexts had requested before.
- * Owner:  caller; gputap_tool_remove().
+ * Return: 0; -EINVAL (size, GPUTAP_TOOL_ABI), -EALREADY (this description was already added),
+ *         -ENOSPC (32 tools), -ESHUTDOWN (the process is ending and its tools have been finished),
+ *         or the result of start().
+ * When contexts start, they are notified of existing objects (code objects, kernel symbols), but
+ * not of earlier calls. Interposed runtimes and Level Zero accept requests at any time. If a
+ * runtime has already registered its table (ROCm 6 and later, HSA, OpenCL's layer), a tool is
+ * notified only of operations that some context had requested before the registration.
+ * Owner:  caller; release with gputap_tool_remove().
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
@@ -148,7 +149,7 @@ struct gputap_call {
 	enum gputap_domain domain;    /* API of the call */
 	uint32_t operation;           /* operation number in the domain */
 	enum gputap_call_phase phase; /* before or after the call */
-	uint32_t instance;            /* copy of the runtime in this process, from 0 */
+	uint32_t instance;            /* number of the runtime's copy in this process, from 0 */
 	uint64_t thread;              /* gettid() */
 	/* shared with the activities that the call causes; ascending within a thread */
 	uint64_t correlation;
@@ -166,7 +167,7 @@ struct gputap_call {
 
 /**
  * typedef gputap_call_fn - receive the start or the end of a call
- * @data: eight bytes for this context and call: 0 at ENTER, retained until EXIT
+ * @data: eight bytes that belong to this context and this call: 0 at ENTER, retained until EXIT
  * @user: as passed to gputap_context_calls()
  */
 typedef void (*gputap_call_fn)(const struct gputap_call *call, uint64_t *data, void *user);
@@ -174,7 +175,7 @@ typedef void (*gputap_call_fn)(const struct gputap_call *call, uint64_t *data, v
 /* Flags of gputap_context_calls(). */
 enum gputap_calls_flags {
 	GPUTAP_CALLS_DEFAULT = 0,
-	GPUTAP_CALLS_WRITE = 1, /* the callback may change arguments on ENTER */
+	GPUTAP_CALLS_WRITE = 1, /* the callback may change arguments at ENTER */
 	GPUTAP_CALLS_TIMED = 2  /* fill in gputap_call.start */
 };
 
@@ -182,9 +183,9 @@ enum gputap_calls_flags {
  * gputap_context_calls() - subscribe to calls of a domain
  * @ctx:        a stopped context
  * @operations: operation numbers, copied; NULL with @count 0: all operations of the domain
- * @flags:      0, or options for calling @fn
+ * @flags:      0, or flags of enum gputap_calls_flags
  * @fn:         called before and after each call
- * Return: 0; -EINVAL; -EEXIST (the context has a function for the domain already), -EBUSY (the
+ * Return: 0; -EINVAL; -EEXIST (the context already has a function for the domain), -EBUSY (the
  *         context is started), -ENOSPC (64 contexts have subscriptions).
  * Owner:  @ctx and @user stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -194,12 +195,13 @@ GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, enum gputap_doma
 				    enum gputap_calls_flags flags, gputap_call_fn fn, void *user);
 
 /**
- * gputap_context_select() - add operations to a context's subscription, or remove them
+ * gputap_context_select() - add operations to a context's subscription or remove operations from it
  * @ctx:        has a function for the domain (gputap_context_calls()); started or stopped
  * @operations: operation numbers; NULL with @count 0: all operations of the domain
  * @selected:   1: add; 0: remove
  * Return: 0; -EINVAL; -ENOENT (the context has no function for the domain).
- * A call in progress gets EXIT if and only if it got ENTER.
+ * The context is notified of the EXIT of a call in progress if and only if it was notified of its
+ * ENTER.
  * Owner:  @ctx and @operations stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -214,14 +216,14 @@ enum gputap_uncorrelated_flags {
 };
 
 /**
- * gputap_context_uncorrelated() - subscribe to some calls without giving them correlations
+ * gputap_context_uncorrelated() - exclude some subscribed operations from numbering
  * @operations: some of the operations passed to gputap_context_calls(); call that function first
  * @flags:      0 or GPUTAP_UNCORRELATED_ALONE
  * Return: 0; -EINVAL; -ENOENT (the context has no function for the domain), -EBUSY (the context is
  *         started).
- * Intended for tools that report such calls as something else, for example as allocations: the
- * numbers of the other calls then have no gaps. If no subscriber needs a number for a call, the
- * call shares the number of the enclosing call (0: none), and is not the cause of activities.
+ * Intended for tools that report such calls in another form, for example as allocations: the
+ * correlations of all other calls then have no gaps. If no subscriber needs a number for a call,
+ * the call shares the number of the enclosing call (0: none), and is not the cause of activities.
  * Owner:  @ctx and @operations stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -266,7 +268,7 @@ GPUTAP_API const char *gputap_status_name(enum gputap_domain domain, int32_t sta
 GPUTAP_API const char *gputap_event_name(enum gputap_event_code code);
 
 /**
- * gputap_domain_find() - return the number of the domain with a name
+ * gputap_domain_find() - return the number of the domain with the given name
  * @name: as returned by gputap_domain_name()
  * Return: the domain's number, or -ENOENT.
  * Owner:  nothing is kept.
@@ -275,7 +277,7 @@ GPUTAP_API const char *gputap_event_name(enum gputap_event_code code);
 GPUTAP_API int gputap_domain_find(const char *name);
 
 /**
- * gputap_operation_find() - return the number of the operation with a name
+ * gputap_operation_find() - return the number of the operation with the given name
  * @name:   as returned by gputap_operation_name()
  * Return: the operation's number, or -ENOENT.
  * Owner:  nothing is kept.
@@ -324,13 +326,13 @@ struct gputap_argument {
 /**
  * gputap_call_arguments() - call a function for each argument of a call
  * @call:        as passed to a callback
- * @dereference: largest number of pointers to follow. Outputs are followed only at EXIT of a
- *               successful call, and only the part of an array that the call filled. An unreadable
- *               value is shown as its address
+ * @dereference: largest number of pointers to follow. Pointers to outputs are followed only at EXIT
+ *               of a successful call, and only for the part of an array that the call filled. An
+ *               unreadable value is shown as its address
  * @fn:          a result other than 0 stops the iteration
  * @user:        passed to @fn
  * Return: 0, -EINVAL, or the last result of @fn.
- * Owner:  gputap; values are valid during the callback.
+ * Owner:  gputap; the values are valid during the callback.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
@@ -366,10 +368,10 @@ enum gputap_activity_type {
 	GPUTAP_ACTIVITY_NATIVE,
 	GPUTAP_ACTIVITY_OTHER,
 	GPUTAP_ACTIVITY_GRAPH,
-	/* ROCm 6.1 and later: the runtime gives a queue memory for registers that do not fit, or
-	 * takes the memory away, while the device waits. `name`: "scratch alloc", "scratch free",
-	 * "scratch reclaim"; at EXIT: bytes, private_bytes, destination. The callback runs in a
-	 * thread of the runtime and must not call the runtime */
+	/* ROCm 6.1 and later: while the device waits, the runtime gives a queue memory for
+	 * registers that do not fit, or takes this memory away. `name`: "scratch alloc", "scratch
+	 * free", "scratch reclaim"; at EXIT: bytes, private_bytes, destination. The callback runs
+	 * in a thread of the runtime and must not call the runtime */
 	GPUTAP_ACTIVITY_SCRATCH
 };
 #define GPUTAP_ACTIVITY_ALL       UINT64_MAX
@@ -399,13 +401,14 @@ struct gputap_activity {
 	enum gputap_activity_type type; /* kernel, memcpy and others */
 	/* ENTER and EXIT in the submitting thread, if the runtime allows that; then COMPLETE */
 	enum gputap_activity_phase phase;
-	/* COMPLETE: 0, or the runtime's error; -ENODATA: completed, but times are not known */
+	/* COMPLETE: 0, or the runtime's error; -ENODATA: completed, but the times are not known */
 	int32_t status;
 	uint64_t thread; /* id of the submitting thread */
-	/* correlation of the call that caused the activity; without such a call, a new number */
+	/* correlation of the call that caused the activity; if there is no such call, a new
+	 * number */
 	uint64_t correlation;
-	/* ascending from 1 without gaps, in two series for each domain: dispatches (including those
-	 * that copy or set memory), and all other activities */
+	/* sequence number from 1 without gaps. Each domain has two sequences: dispatches (including
+	 * those that copy or set memory), and all other activities */
 	uint64_t number;
 	/* number of the device object; memcpy: of the destination device */
 	uint64_t device;
@@ -413,7 +416,7 @@ struct gputap_activity {
 	uint64_t source_device_handle; /* memcpy: handle of the source device; 0: not known */
 	uint64_t queue;                /* number of the queue object */
 	uint64_t queue_handle;         /* the runtime's handle of the queue */
-	/* number of the kernel symbol, also for kernels that copy or set memory; 0: none */
+	/* number of the kernel symbol, even for kernels that copy or set memory; 0: none */
 	uint64_t kernel;
 	/* name of the kernel, mangled, without ".kd"; NULL: none */
 	const char *name;
@@ -431,26 +434,27 @@ struct gputap_activity {
 
 /**
  * typedef gputap_activity_fn - receive a step of a GPU activity
- * @data: eight bytes for this context and activity: 0 at first, retained until COMPLETE
+ * @data: eight bytes that belong to this context and this activity: initially 0, retained until
+ *        COMPLETE
  */
 typedef void (*gputap_activity_fn)(const struct gputap_activity *activity, uint64_t *data,
 				   void *user);
 
 /**
  * gputap_context_activities() - subscribe to GPU activities of a domain
- * @types: GPUTAP_ACTIVITY_BIT() of each type, or GPUTAP_ACTIVITY_ALL
+ * @types: GPUTAP_ACTIVITY_BIT() of each requested type, combined with |, or GPUTAP_ACTIVITY_ALL
  * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOSPC as for gputap_context_calls().
  * A context that gets ENTER of an activity also gets EXIT and COMPLETE, with these exceptions:
- *   - An activity that never completes gets no COMPLETE. An activity for which gputap has no room
- *     gets no COMPLETE either (event GPUTAP_EVENT_LOSS).
+ *   - An activity that never completes gets no COMPLETE. If gputap has no room for an activity, the
+ *     activity gets no COMPLETE either (event GPUTAP_EVENT_LOSS).
  *   - At most 16 contexts are notified of an activity.
  *   - An HSA activity is submitted even if a function leaves ENTER or EXIT through an exception or
- *     a jump. Such an activity gets COMPLETE, and may get no EXIT.
+ *     a jump. Such an activity gets COMPLETE, but possibly no EXIT.
  *   - An HSA activity waits at most five seconds for a function to return from ENTER. The activity
  *     is then submitted and gets no COMPLETE (GPUTAP_EVENT_LOSS).
  * ENTER and EXIT are called in the thread that hands the activity to the device. If threads share a
- * queue, this thread may differ from `thread`. At ENTER, OpenCL knows only the type and the queue;
- * all other fields are filled in at EXIT.
+ * queue, this thread may differ from `thread`. For OpenCL, only the type and the queue are known at
+ * ENTER; all other fields are filled in at EXIT.
  * Owner:  @ctx and @user stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -481,14 +485,14 @@ GPUTAP_API const char *gputap_object_name(enum gputap_object_type type);
 /* The step of an object at which a callback runs. */
 enum gputap_object_phase { GPUTAP_OBJECT_PHASE_LOAD = 1, GPUTAP_OBJECT_PHASE_UNLOAD = 2 };
 
-/* An object of a runtime. Texts stay valid until the process ends, all other fields during the
- * callback.
+/* An object of a runtime. Texts stay valid until the process ends. All other fields are valid
+ * during the callback.
  *   HIP     streams and graphs. HSA reports HIP's devices, queues, code objects and kernel symbols
  *   CUDA    devices
  *   refdev  devices, and streams as queues; unloaded when the process ends
  *   OpenCL  contexts, queues, and kernels (as kernel symbols without a code object; the handle is
- *           the cl_kernel). OpenCL does not report the end of an object: it is unloaded when a new
- *           object has the same handle, or when the process ends */
+ *           the cl_kernel). OpenCL does not report the end of an object. Its objects are unloaded
+ *           when a new object has the same handle, or when the process ends */
 struct gputap_object {
 	size_t size;                    /* size of this struct */
 	enum gputap_domain domain;      /* domain of the runtime */
@@ -503,12 +507,12 @@ struct gputap_object {
 	uint64_t handle;
 	uint64_t device_handle; /* handle of the object's device; 0: not known */
 	/* kernel symbol: mangled name as in the code object (".kd"); OpenCL: name as in the source.
-	 * Device: its name. NULL for other types */
+	 * Device: name of the device. Other types: NULL */
 	const char *name;
 	const char *uri;                /* code object */
 	uint64_t load_base, load_bytes; /* code object */
 	int64_t load_delta; /* code object: address in memory minus address in its file */
-	uint64_t storage_base, storage_bytes; /* code object: its memory; 0, 0: in a file */
+	uint64_t storage_base, storage_bytes; /* code object: its image in memory; 0, 0: in a file */
 	int32_t storage_file;                 /* file descriptor; -1: none */
 	uint32_t kernarg_bytes, kernarg_align, group_bytes, private_bytes; /* kernel symbol */
 	uint32_t sgprs, vgprs, accum_vgprs; /* kernel symbol: registers */
@@ -519,7 +523,7 @@ struct gputap_object {
 
 /**
  * typedef gputap_object_fn - receive the start or the end of an object
- * @data: eight bytes for this context and object, retained until UNLOAD
+ * @data: eight bytes that belong to this context and this object, retained until UNLOAD
  */
 typedef void (*gputap_object_fn)(const struct gputap_object *object, uint64_t *data, void *user);
 
@@ -528,17 +532,17 @@ enum gputap_objects_flags {
 	GPUTAP_OBJECTS_DEFAULT = 0,
 	/* notify only of objects that are loaded while the context is started */
 	GPUTAP_OBJECTS_NO_REPLAY = 1,
-	/* unload parents first as well; without this flag, kernel symbols precede their code
-	 * object */
+	/* also unload parents before their children; without this flag, kernel symbols are unloaded
+	 * before their code object */
 	GPUTAP_OBJECTS_PARENT_FIRST = 2
 };
 
 /**
  * gputap_context_objects() - subscribe to the objects of a domain
- * @types: 1 << enum gputap_object_type of each type
- * @flags: 0, or which objects and in which order
- * Return: as for gputap_context_calls(). Objects that still exist when the process ends are
- *         unloaded then.
+ * @types: 1 << enum gputap_object_type for each requested type, combined with |
+ * @flags: 0, or flags of enum gputap_objects_flags
+ * Return: as for gputap_context_calls().
+ * Objects that still exist when the process ends are unloaded then.
  * Owner:  @ctx and @user stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -550,9 +554,9 @@ GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, enum gputap_do
 
 /**
  * typedef gputap_retired_fn - receive the retirement of a call
- * @correlation: correlation of the call. Its EXIT has been notified, and its activities have
- *               completed
- * @time:        ns, later than all times notified for the call
+ * @correlation: correlation of the call. Contexts have been notified of the call's EXIT, and its
+ *               activities have completed
+ * @time:        ns, later than all times that contexts were notified of for this call
  */
 typedef void (*gputap_retired_fn)(uint64_t correlation, uint64_t time, void *user);
 
@@ -572,12 +576,12 @@ GPUTAP_API int gputap_context_retirement(struct gputap_context *ctx, gputap_reti
 
 /**
  * gputap_correlation_hold() - delay the retirement of the current call
- * Intended for a callback that starts an operation that ends later. Call this function in a
- * callback of a call that has a correlation. Calls that are still held when the process ends retire
- * then.
+ * Intended for a callback that starts an operation which ends after the call. Call this function in
+ * a callback of a call that has a correlation. Calls that are still held when the process ends
+ * retire then.
  * Return: argument for one gputap_correlation_release(), in any thread; NULL: no such call is open,
  *         or no context needs its retirement.
- * Owner:  caller; gputap_correlation_release().
+ * Owner:  caller; release with gputap_correlation_release().
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API struct gputap_hold *gputap_correlation_hold(void);
@@ -592,7 +596,7 @@ GPUTAP_API struct gputap_hold *gputap_correlation_hold(void);
 GPUTAP_API void gputap_correlation_release(struct gputap_hold *hold);
 
 /**
- * gputap_suppress_begin() - stop notifying and recording the runtime calls of this thread
+ * gputap_suppress_begin() - exclude this thread's runtime calls from notifications and recording
  * Suppressions nest. A callback must call gputap_suppress_end() once for each call of this function
  * before it returns.
  * Return: nothing.
@@ -612,8 +616,8 @@ GPUTAP_API void gputap_suppress_end(void);
 
 /**
  * gputap_correlation() - return the correlation of this thread's current call
- * Return: correlation of the innermost open call that was notified; 0: none. A signal handler that
- *         runs on an alternate stack may get 0 inside a call.
+ * Return: correlation of the innermost open call that contexts were notified of; 0: none. A signal
+ *         handler that runs on an alternate stack may get 0 inside a call.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: safe.   Since: 0.1
  */
@@ -634,15 +638,15 @@ struct gputap_clock_pair {
 	uint64_t realtime;      /* CLOCK_REALTIME: time since 1970; used by torch.profiler */
 	uint64_t monotonic;     /* CLOCK_MONOTONIC: used by CUPTI and most programs */
 	uint64_t monotonic_raw; /* CLOCK_MONOTONIC_RAW: used by ROCm */
-	uint64_t width;         /* largest time between two of the readings: twice their error */
+	uint64_t width; /* longest time that reading a pair of clocks took: twice the error */
 };
 
 /**
  * gputap_clock_read() - read CLOCK_BOOTTIME and other clocks at one moment
  * @pair: set its size; the function fills in the rest
  * Return: 0; -EINVAL (NULL, size).
- * The administrator and NTP adjust CLOCK_REALTIME. To convert times, read one pair before them and
- * one pair after them, and interpolate linearly.
+ * The administrator and NTP adjust CLOCK_REALTIME. To convert times, call this function once before
+ * and once after them, and interpolate linearly.
  * Owner:  @pair stays the caller's.
  * Thread: any.   Signal: safe.   Since: 0.1
  */
@@ -652,12 +656,12 @@ GPUTAP_API int gputap_clock_read(struct gputap_clock_pair *pair);
 
 struct gputap_buffer;
 
-/* Treatment of a record for which the buffer has no room. */
+/* Treatment of records when the buffer is full. */
 enum gputap_buffer_policy {
 	/* The writer waits until the buffer has been delivered. In a delivery thread, the buffer
 	 * grows instead */
 	GPUTAP_BUFFER_LOSSLESS = 0,
-	GPUTAP_BUFFER_DISCARD = 1 /* the record is dropped and counted */
+	GPUTAP_BUFFER_DISCARD = 1 /* The record is dropped and counted */
 };
 
 /* One record of a batch. */
@@ -677,7 +681,7 @@ typedef void (*gputap_buffer_fn)(struct gputap_buffer *buffer, const struct gput
 /* Options of a buffer. */
 struct gputap_buffer_opts {
 	size_t size;  /* sizeof(struct gputap_buffer_opts) */
-	size_t bytes; /* capacity in bytes, rounded up to whole chunks. 0: 1 MiB */
+	size_t bytes; /* capacity, rounded up to whole chunks; 0: 1 MiB */
 	/* number of bytes at which the buffer is delivered; 0: half */
 	size_t watermark;
 	enum gputap_buffer_policy policy; /* 0: lossless */
@@ -689,7 +693,8 @@ struct gputap_buffer_opts {
 
 /**
  * gputap_delivery_create() - create a thread that delivers buffers
- * @out: receives the thread, which starts now, between the callbacks of gputap_thread_subscribe()
+ * @out: receives the thread. This call starts it, and calls the callbacks of
+ *       gputap_thread_subscribe() before and after that
  * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (the thread could not be created).
  * Owner:  gputap; the thread exists until the process ends.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -701,8 +706,8 @@ GPUTAP_API int gputap_delivery_create(struct gputap_delivery **out);
  * @opts: options
  * @out:  receives the buffer; NULL on failure
  * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (the delivery thread could not be created).
- * The child of a fork inherits the buffer, empty.
- * Owner:  caller; gputap_buffer_destroy().
+ * The child of a fork inherits the buffer, without its records.
+ * Owner:  caller; release with gputap_buffer_destroy().
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_buffer_create(const struct gputap_buffer_opts *opts,
@@ -720,8 +725,8 @@ GPUTAP_API int gputap_buffer_destroy(struct gputap_buffer *buffer);
 
 /**
  * gputap_buffer_flush() - deliver all records that were written before this call
- * @buffer: its records have been delivered when this function returns. In a delivery thread, only
- *          the records that can be delivered immediately
+ * @buffer: all its earlier records have been delivered when this function returns. In a delivery
+ *          thread, the function delivers only the records that can be delivered immediately
  * Return: 0, -EINVAL.
  * Owner:  @buffer stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -742,9 +747,10 @@ GPUTAP_API int gputap_buffer_assign(struct gputap_buffer *buffer, struct gputap_
  * gputap_buffer_write() - write a record into a buffer
  * @kind:    the caller's number for the kind of record
  * @payload: copied
- * @last:    1: deliver the record after all records that any thread wrote before this call, for a
- *           record that ends something
- * Return: 0; -EINVAL; -ENOSPC: dropped and counted; -EMSGSIZE: larger than the buffer.
+ * @last:    1: deliver the record after all records that any thread wrote before this call (for
+ *           records that mark an end, such as the retirement of an id); 0: no order between threads
+ * Return: 0; -EINVAL; -ENOSPC: the record was dropped and counted; -EMSGSIZE: the record is larger
+ *         than the buffer.
  * The records of a thread stay in order. Takes no lock, except when the buffer is full or new to
  * the thread.
  * Owner:  @buffer and @payload stay the caller's.
@@ -773,16 +779,15 @@ struct gputap_record_call {
 
 /* GPUTAP_RECORD_RETIRED: a call retired. */
 struct gputap_record_retired {
-	uint64_t correlation, time; /* as for gputap_retired_fn */
+	uint64_t correlation, time; /* as in gputap_retired_fn */
 };
 
 /**
  * gputap_context_buffer() - record calls and GPU activities into a buffer
- * @operations: as for gputap_context_calls(). The same domain may also have a function of
- *              gputap_context_calls()
+ * @operations: as for gputap_context_calls(). The context may use that function for the same domain
+ *              as well
  * @activity_types: as for gputap_context_activities(); 0: no activities
- * @retirement: not 0: also write GPUTAP_RECORD_RETIRED for all calls that are recorded in the
- *              buffer
+ * @retirement: not 0: also write GPUTAP_RECORD_RETIRED for each call that is recorded in the buffer
  * @buffer:     receives the records; stop the context before you destroy the buffer
  * Return: as for gputap_context_calls().
  * Owner:  @ctx and @buffer stay the caller's.
@@ -794,17 +799,17 @@ GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, enum gputap_dom
 				     struct gputap_buffer *buffer);
 
 /**
- * gputap_context_drain() - wait until a context was notified of all its GPU activities
+ * gputap_context_drain() - wait until a context has been notified of all its GPU activities
  * @ctx:        usually stopped, with GPUTAP_CONTEXT_FINISH_CALLS. If the context is started,
  *              activities that are submitted during the wait are included
- * @timeout_ns: longest wait for activities to complete, and again for the context's buffers to be
- *              delivered; 0: do not wait
+ * @timeout_ns: longest wait for activities to complete, and then, separately, for the context's
+ *              buffers to be delivered; 0: do not wait
  * @unfinished: receives the number of activities that have not completed; may be NULL
  * Return: 0: all activities have completed and all their records were delivered; -ETIMEDOUT;
  *         -EINVAL (NULL).
- * This function makes no call of the runtime, and does not synchronize the device. In a callback of
- * an activity or a buffer, it does not wait. An activity that never completes causes -ETIMEDOUT. In
- * the child of a fork, the parent's activities do not count.
+ * This function does not call the runtime and does not synchronize the device. In a callback of an
+ * activity or a buffer, it does not wait. An activity that never completes causes -ETIMEDOUT. In
+ * the child of a fork, the function ignores the parent's activities.
  * Owner:  @ctx stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -813,7 +818,7 @@ GPUTAP_API int gputap_context_drain(struct gputap_context *ctx, uint64_t timeout
 
 /* gputap's own threads ------------------------------------------------------- */
 
-/* Called before and after gputap starts a thread, in the thread that starts it. */
+/* Called before and after gputap starts a thread, in the starting thread. */
 typedef void (*gputap_thread_fn)(void *user);
 
 /**
