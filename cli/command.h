@@ -8,12 +8,12 @@
 /* Exit codes of gputap itself. `gputap run` returns the program's exit code. */
 enum {
 	GT_EXIT_OK = 0,
-	/* Bad input, or output that cannot be written. One sentence names the problem and the
+	/* Bad input, or output that cannot be written. An error sentence names the problem and the
 	 * solution */
 	GT_EXIT_FAILURE = 1,
 	/* Unknown option, command, domain and so on. The error names the nearest valid one */
 	GT_EXIT_USAGE = 2,
-	/* `gputap diff`: captures that cannot be compared, or only partly. For this command, 1 is a
+	/* `gputap diff`: the captures cannot be compared, or only in part. For this command, 1 is a
 	 * result */
 	GT_EXIT_NO_ANSWER = 3,
 	GT_EXIT_CANNOT_EXEC = 126,
@@ -31,8 +31,8 @@ extern const struct gt_command gt_command_run, gt_command_report, gt_command_exp
 	gt_command_plugin, gt_command_soft, gt_command_top, gt_command_diff, gt_command_start,
 	gt_command_stop, gt_command_status, gt_command_snapshot;
 
-/* Print a summary of the run in at most twenty lines, at the end of `gputap run`. Return 0 or
- * negative errno with a cause. */
+/* Print the summary at the end of `gputap run`, in at most twenty lines. Return 0 or negative errno
+ * with a cause. */
 int gt_report_short(const char *capture, FILE *out);
 /* Write a clause about the runtimes that can be traced on this machine. Takes a few ms. */
 void gt_doctor_short(char *text, size_t size);

@@ -21,11 +21,11 @@
 #include "util/error.h"
 
 #define NOISE_OF_ONE_RUN 0.02
-#define MOST_LOAD        0.95 /* load above which no comparison is possible */
+#define MOST_LOAD        0.95 /* processor load above which no comparison is possible */
 
 static const char *const keys[] = {"device", "rank", NULL};
 
-/* Words of the command line, or files of folders. */
+/* Words of the command line, or files in folders. */
 struct words {
 	char **text;
 	size_t count, room;
@@ -34,7 +34,7 @@ struct words {
 struct diff_request {
 	struct diff_options options;
 	const char *expression[DIFF_SIDES];
-	struct words words[DIFF_SIDES]; /* words before --vs, and after it */
+	struct words words[DIFF_SIDES]; /* words before and after --vs */
 	bool versus;
 };
 
@@ -121,8 +121,9 @@ static bool parse_percent(const char *text, const char **end, double *value)
 	return true;
 }
 
-/* Return true if a limit without a table applies to @table. Excludes idle time, which grows when
- * kernels get faster, and devices, whose time repeats that of their kernels. */
+/* Return true if a --fail-over limit that names no table applies to @table. This excludes idle
+ * time, which grows when kernels get faster, and devices, whose times repeat those of their
+ * kernels. */
 static bool is_limited_by_default(unsigned table)
 {
 	return table != DIFF_DEVICES && table != DIFF_IDLE;
@@ -383,8 +384,8 @@ static size_t add_file_ids(const struct words *files, unsigned side, struct file
 	return count;
 }
 
-/* Refuse a file that is given twice for a side. Without two expressions, also refuse a file that is
- * given for both sides. */
+/* Refuse a file that is given twice for one side. Without two expressions, also refuse a file that
+ * is given for both sides. */
 static int refuse_repeated(const struct words *files, const char *const *expression)
 {
 	bool sliced = expression[DIFF_BASELINE] || expression[DIFF_CANDIDATE];
@@ -538,8 +539,8 @@ static char *join_expressions(const char *where, const char *expression)
 	return text;
 }
 
-/* Return the name of the first range in an expression, without its occurrence number: "step" for
- * "range=step#7 and ..."; NULL: none. Owner: caller. */
+/* Return the name of the first range in an expression, without the occurrence number: "step" for
+ * "range=step#7 and ..."; NULL: the expression contains no range. Owner: caller. */
 static char *range_asked_for(const char *expression)
 {
 	const char *at = expression;
@@ -675,8 +676,8 @@ static void choose_method(struct diff_result *result, const struct diff_options 
 }
 
 /* Raise the noise limit according to the load of other programs. Call after reading. A program that
- * gets a share of the processors may take 1 / share times as long. This is an upper bound, but one
- * run per side allows no better estimate. */
+ * gets only a share of the processors may take up to 1 / share times as long. One run per side
+ * allows no better estimate than this upper bound. */
 static void allow_for_load(struct diff_result *result, const struct diff_options *options)
 {
 	double others = fmax(result->sides[DIFF_BASELINE].runs[0].others,
@@ -691,7 +692,8 @@ static void allow_for_load(struct diff_result *result, const struct diff_options
 	result->others = others;
 }
 
-/* Choose whether figures are per range, and how noise is measured. Call after reading. */
+/* Choose whether figures are per occurrence of a range, and how noise is measured. Call after
+ * reading. */
 static void choose_units(struct diff_result *result)
 {
 	bool both = result->sides[0].units && result->sides[1].units;
@@ -729,7 +731,7 @@ static bool is_read(const struct diff_result *result, const char *output)
 	return false;
 }
 
-/* Open the file of -o, with the same permissions as the captures that it describes. */
+/* Open the -o file, with the same permissions as the captures that it describes. */
 static FILE *open_output(const struct diff_options *o)
 {
 	const mode_t mode = o->share ? 0666 : 0600;
@@ -740,7 +742,7 @@ static FILE *open_output(const struct diff_options *o)
 	if (fd < 0)
 		return NULL;
 	if (!o->share && !fstat(fd, &st) && S_ISREG(st.st_mode))
-		fchmod(fd, mode); /* other users may have been able to read the replaced file */
+		fchmod(fd, mode); /* the replaced file may have been readable by other users */
 	return fdopen(fd, "w");
 }
 

@@ -3,7 +3,7 @@
  *
  *   diff.c        options, the files of each side, the command
  *   diff_read.c   read one run into rows, in one pass             (a thread for each side)
- *   diff_units.c  occurrences of the range that counts are divided by
+ *   diff_units.c  occurrences of the range by whose number counts are divided
  *   diff_align.c  align the rows of both sides and judge them (diff_statistics.h)
  *   diff_names.c  names that differ only in compiler-generated numbers
  *   diff_print.c  text, CSV, JSON, Markdown      diff_picture.c  the picture */
@@ -52,14 +52,15 @@ struct diff_row {
 	enum diff_table table;
 	uint32_t name, device, rank; /* LOOKUP_NONE: the rows are not split by this key */
 	uint64_t count, total_ns;
-	struct diff_series series; /* with several runs, valid only until the series is summed up */
+	/* valid with one run; with several runs, only until the series is summed up */
+	struct diff_series series;
 	double median, median_low, median_high, median_variance;
 	/* time in each of the first occurrences of the range; NULL: not requested */
 	float *of_units;
 };
 
 struct diff_run {
-	const char **paths; /* one path, or one path for each rank */
+	const char **paths; /* one capture, or one capture for each rank */
 	size_t path_count;
 
 	/* The following fields are valid after diff_read_run() */
@@ -69,8 +70,9 @@ struct diff_run {
 	uint32_t row_count, row_room;
 	char *command, *host;
 	char *devices;   /* names of the devices, in the order of their numbers */
-	char *selection; /* selection of records; "": all */
-	/* recorded time of the first incompletely recorded file; "": all files are complete */
+	char *selection; /* selection of records; "": all records */
+	/* text about the recorded part of the first file that is not complete; "": all files are
+	 * complete */
 	char *part;
 	uint8_t uuid[GT_CAPTURE_ID_BYTES]; /* id of the first session */
 	uint64_t wall_ns, start_unix_ns, records, matched, dropped, untraced;
@@ -82,7 +84,7 @@ struct diff_run {
 	/* true if all GPU activities ran on GPUs, which processor load does not delay */
 	bool on_gpus;
 	struct gt_capture_health health;
-	bool left_out; /* true if a file was not a capture */
+	bool left_out; /* true if some file is not a capture */
 	char *error;   /* error message; NULL: success */
 };
 
@@ -103,7 +105,7 @@ enum diff_method {
 struct diff_options {
 	const char *where, *per, *output;
 	const char *limit; /* argument of --fail-over; NULL: none */
-	unsigned by;       /* bits of enum diff_key */
+	unsigned by;       /* one bit for each enum diff_key */
 	uint32_t tables;   /* one bit for each enum diff_table; 0: default */
 	long top;
 	double noise;                    /* noise between runs, as a fraction; negative: default */
@@ -112,14 +114,14 @@ struct diff_options {
 };
 
 enum diff_verdict {
-	DIFF_NOISE, /* no difference beyond noise */
+	DIFF_NOISE, /* the difference does not exceed noise */
 	DIFF_SLOWER,
 	DIFF_FASTER,
 	DIFF_MORE, /* the time per occurrence is the same, but the row occurs more often */
 	DIFF_FEWER,
 	DIFF_NEW, /* the row is only in the candidate */
 	DIFF_GONE,
-	DIFF_UNSURE,  /* much time was lost or gained, but the noise may be as large */
+	DIFF_UNSURE,  /* much time was lost or gained, but the noise may be just as large */
 	DIFF_TOO_FEW, /* the row has too few values to estimate their noise */
 };
 
@@ -128,7 +130,8 @@ enum diff_verdict {
 enum diff_measure {
 	DIFF_MEDIAN,
 	DIFF_MEAN, /* mean of the values; for several runs, mean of their totals */
-	/* total; the changed number of values outweighs an opposite change of the values */
+	/* total, because the number of values changed by more than an opposite change of the
+	 * values */
 	DIFF_TOTAL,
 };
 
@@ -148,8 +151,8 @@ struct diff_pair {
 	enum diff_measure by;
 	double p, q; /* q: p, corrected for the number of rows */
 	bool judged;
-	double share;  /* signed share of the sum of all absolute changes in the table */
-	double weight; /* share of the table's time, on the side with the larger share */
+	double share;  /* signed share of this row in the sum of the table's absolute changes */
+	double weight; /* larger of the row's shares of the table's time on the two sides */
 	enum diff_verdict verdict;
 	bool over; /* true if the change exceeds the limit of --fail-over */
 	struct diff_row **rows[DIFF_SIDES]; /* row of each run; NULL: the run lacks the row */
@@ -163,17 +166,17 @@ static inline double diff_added_ns(const struct diff_pair *pair)
 struct diff_result {
 	struct diff_side sides[DIFF_SIDES];
 	enum diff_method method;
-	double noise;       /* noise of times that the runs do not show */
-	double count_noise; /* noise of counts and of times on GPUs */
-	double others;      /* load of other programs that raised the noise; 0: none */
+	double noise;       /* additional noise of times, which the runs do not show */
+	double count_noise; /* additional noise of counts and of times on GPUs */
+	double others;      /* load of other programs, if it raised the noise; 0: it did not */
 	bool parts;         /* true if both sides are parts of one capture */
 	bool per_unit;
 	char *unit;              /* name of the range; NULL: counts are per run */
 	struct diff_pair *pairs; /* ordered by table, then by change, largest first */
 	size_t pair_count;
 	size_t verdicts[DIFF_TOO_FEW + 1], judged, over;
-	size_t in_both; /* number of rows on both sides, except totals and devices */
-	/* longest total of a side; for parts of a run, longest total of their ranges */
+	size_t in_both; /* number of rows that both sides have, except totals and devices */
+	/* largest total of a side; for parts of a run, largest total of their ranges */
 	double longest_ns;
 };
 
@@ -187,8 +190,8 @@ void diff_run_fini(struct diff_run *run);
 void diff_align(struct diff_result *result, const struct diff_options *options);
 void diff_result_fini(struct diff_result *result);
 
-/* Return @name without compiler-generated numbers, as in addresses and lambdas; NULL: @name
- * contains none. Owner: caller. */
+/* Return @name without compiler-generated numbers, such as those of addresses and lambdas; NULL:
+ * @name contains none. Owner: caller. */
 char *diff_plain_name(const char *name);
 
 /* Return the change of the statistic that the row shows. */
@@ -201,7 +204,8 @@ bool diff_opposes_total(const struct diff_pair *pair, const struct diff_estimate
 bool diff_total_is_noise(const struct diff_pair *pair);
 /* Return the change of the row's total; 0 if the baseline's total is 0. */
 double diff_change_of_total(const struct diff_pair *pair);
-uint64_t diff_whole_ns(double ns); /* Return the rounded absolute value; UINT64_MAX: too large. */
+/* Return the rounded absolute value; UINT64_MAX: the value is too large. */
+uint64_t diff_whole_ns(double ns);
 /* Return true if the rows consist of durations. Otherwise, each row is one number per run. */
 bool diff_has_values(enum diff_table table);
 /* Return true if the lost or gained time is large enough to affect a verdict. */

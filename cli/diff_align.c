@@ -10,7 +10,7 @@
 #define LEVEL        0.05 /* allowed false discovery rate */
 #define MUCH         0.05 /* share of the longest total */
 #define LEAST_WEIGHT 0.01 /* share of the table's time, for --fail-over */
-#define WAIT_NS      4e6  /* wait for a processor that other programs use */
+#define WAIT_NS      4e6  /* assumed wait for a processor that other programs use */
 #define LEAST_COUNT  0.01 /* smallest relative difference of counts that matters */
 
 const char *const diff_table_names[] = {
@@ -44,8 +44,7 @@ static size_t add_pair(struct diff_result *result, size_t *room)
 	return result->pair_count++;
 }
 
-/* Add the rows of a run to the pairs. @keys: all keys; the number of a key is the number of its
- * pair. */
+/* Add the rows of a run to the pairs. @keys: all keys; a key has the same number as its pair. */
 static void add_run(struct diff_result *result, struct texts *keys, size_t *room, unsigned side,
 		    size_t at)
 {
@@ -90,11 +89,12 @@ static void take_candidate(struct diff_pair *pair, struct diff_pair *from)
 	pair->rows[DIFF_CANDIDATE] = from->rows[DIFF_CANDIDATE];
 	from->rows[DIFF_CANDIDATE] = rows;
 	pair->name = from->name;
-	from->table = DIFF_TABLE_COUNT; /* mark the pair as removed */
+	from->table = DIFF_TABLE_COUNT; /* marks the pair as removed */
 }
 
 /* Align names that differ only in compiler-generated numbers, if each side has exactly one such
- * name. If there are several, do not guess. Equal names have been aligned before. */
+ * name. With several such names, the function does not guess. Equal names have already been
+ * aligned. */
 static void align_alike(struct diff_result *result)
 {
 	struct texts names = {0};
@@ -232,9 +232,9 @@ static bool is_on_gpus(const struct diff_result *result, enum diff_table table)
 	       result->sides[DIFF_CANDIDATE].runs[0].on_gpus;
 }
 
-/* Return the noise between runs, which one run per side does not show. If other programs use the
- * machine, a thread sometimes waits milliseconds for a processor. If a row has only a few short
- * values, all of them may include such a wait. */
+/* Return the assumed noise between runs, which one run per side does not show. If other programs
+ * use the machine, a thread sometimes waits milliseconds for a processor. If a row has only a few
+ * short values, all of them may include such a wait. */
 static double noise_of_row(const struct diff_result *result, const struct diff_pair *pair)
 {
 	double shortest = fmin(pair->median[DIFF_BASELINE], pair->median[DIFF_CANDIDATE]);
@@ -338,7 +338,7 @@ bool diff_is_significant(const struct diff_estimate *e)
 	return e->judged && e->p <= LEVEL;
 }
 
-/* Return true if the program determines the count. Polling calls have arbitrary counts. */
+/* Return true if the program determines the row's count. Polling calls have arbitrary counts. */
 static bool has_own_count(enum diff_table table)
 {
 	return table != DIFF_OPERATIONS && diff_has_values(table);
@@ -375,9 +375,9 @@ bool diff_opposes_total(const struct diff_pair *pair, const struct diff_estimate
 	return e->known && e->change * diff_added_ns(pair) < 0;
 }
 
-/* Return true if @e may decide. An estimate that opposes the total may decide only if it is
- * significant and the estimate of the total is not. In this case, a few outliers moved the total.
- * If counts differ, they moved the total. */
+/* Return true if @e may decide the verdict. An estimate that opposes the total may decide only if
+ * it is significant and the estimate of the total is not: a few outliers then moved the total. If
+ * counts differ, the counts moved the total. */
 static bool may_decide(const struct diff_pair *pair, const struct diff_estimate *e,
 		       const struct diff_estimate *other, bool by_counts)
 {
@@ -508,7 +508,8 @@ static enum diff_verdict judge_pair(const struct diff_result *result, const stru
 		return DIFF_NOISE;
 	if (pair->by == DIFF_TOTAL &&
 	    (diff_is_significant(&pair->of_median) || diff_is_significant(&pair->of_mean)))
-		return DIFF_UNSURE; /* each value got faster and the total slower, or vice versa */
+		/* the single values got faster and the total slower, or vice versa */
+		return DIFF_UNSURE;
 	return result->method == DIFF_BY_BLOCKS && pair->of_mean.known &&
 			       fabs(pair->of_mean.change) > result->noise
 		       ? DIFF_UNSURE

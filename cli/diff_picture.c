@@ -33,7 +33,7 @@ enum {
 #define NOISE_COLOR "#b0b0b0"
 #define SOFT_COLOR  "#606060"
 
-/* The axis, from @low_ns (0 or less) to @high_ns. */
+/* The axis, from `low_ns` (0 or less) to `high_ns`. */
 struct axis {
 	double low_ns, high_ns, step_ns;
 };
@@ -246,8 +246,8 @@ static unsigned put_side(FILE *out, const struct diff_side *side, const char *na
 	return y + LINE;
 }
 
-/* Print the result in lines, starting at @y. @out: NULL to print nothing. Return the y after the
- * last line. */
+/* Print the summary of the result in lines, starting at @y. @out: NULL to print nothing. Return the
+ * y after the last line. */
 static unsigned put_sentence(const struct diff_result *result, FILE *out, unsigned y)
 {
 	char text[512], *line = text;

@@ -85,7 +85,7 @@ void diff_put_change(char *text, size_t size, double change)
 	double times = 1 + change;
 
 	if (fabs(change) < 0.0005)
-		snprintf(text, size, "0.0%%"); /* without a sign */
+		snprintf(text, size, "0.0%%"); /* printed without a sign */
 	else if (change >= 1)
 		snprintf(text, size, "x%.*f", times < 9.995 ? 2 : times < 99.95 ? 1 : 0, times);
 	else
@@ -205,7 +205,7 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 				? ""
 				: grid_keep(g, "%s",
 					    ui_duration(diff_whole_ns(value_of(pair, side)))));
-	/* a change without a word is a change of medians */
+	/* a change that names no statistic is a change of medians */
 	*cell++ =
 		cell_text(*change && pair->by == DIFF_MEAN && pair->judged && pair->has_median[0] &&
 					  result->method != DIFF_BY_OCCURRENCES
@@ -319,8 +319,8 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 				  "differences. See 'gputap info'.");
 }
 
-/* Sentences about differences between the first runs of both sides that hinder a comparison; "":
- * none. */
+/* Sentences about differences between the first runs of both sides that make a comparison less
+ * reliable; "": none. */
 struct differences {
 	char devices[1024], selection[2 * SELECTION_LINE + 64], alike[160];
 };
@@ -415,7 +415,7 @@ static void print_judgement(const struct diff_result *result, const struct diff_
 		print_limit(result, options->limit, out);
 }
 
-/* Return true if a row differs, or may differ and has lost or gained much time. */
+/* Return true if a row differs, or if it may differ and much time was lost or gained. */
 static bool is_worth_showing(const struct diff_result *result, enum diff_table table)
 {
 	for (size_t i = 0; i < result->pair_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads one run of a side in one pass of the summary that reports use, which adds records to rows.
+/* Reads one run of a side in one pass. Uses the summary of reports, which adds records to rows.
  * Rows of different runs belong together if they have the same key:
  *
  *   table, device, rank, name       names of kernels are demangled in all runtimes
@@ -22,7 +22,7 @@
 #include "cli/summary.h"
 #include "util/error.h"
 
-enum { UNIT_SLOTS = 4096 }; /* number of occurrences of a range for which times are kept */
+enum { UNIT_SLOTS = 4096 }; /* largest number of occurrences of a range for which times are kept */
 
 struct reading {
 	struct summary_observer observer; /* must be the first member */
@@ -35,7 +35,8 @@ struct reading {
 	uint32_t *row_of_operator; /* row + 1, indexed by name */
 	uint32_t operator_room;
 	struct diff_units units;
-	uint32_t *slots; /* slot + 1 of each unit; 0: the unit is empty so far */
+	/* slot + 1 of each unit (occurrence of the range); 0: the unit is empty so far */
+	uint32_t *slots;
 	uint64_t units_seen;
 };
 
@@ -79,7 +80,7 @@ static enum diff_table table_of(enum summary_class class)
 	}
 }
 
-/* Return the name of a range with its NVTX domain and category in front. Owner: caller. */
+/* Return the name of a range, preceded by its NVTX domain and category. Owner: caller. */
 static char *full_name(const struct summary *s, const struct summary_group *g)
 {
 	const char *name = texts_get(&s->names, g->name), *scope = "", *category = "";
@@ -169,7 +170,8 @@ static void observe_operator(void *data, uint32_t name, uint64_t duration_ns)
 	diff_series_add(&r->run->rows[row].series, (double)duration_ns);
 }
 
-/* Rows that are added at the end ------------------------------------------------------- */
+/* Rows that are added after the last record
+ * ------------------------------------------------------- */
 
 static void add_groups(struct reading *r)
 {
@@ -256,8 +258,8 @@ static void add_value(struct reading *r, enum diff_table table, const char *name
 	r->run->rows[row].total_ns += ns;
 }
 
-/* Sum the gaps that matching activities ended. Other activities may run within such a gap if a
- * filter excludes them. */
+/* Sum the gaps that were ended by activities matching the filter. Activities that the filter
+ * excludes may run within such a gap. */
 static struct idle_sum sum_idle(const struct idle *idle, uint32_t device)
 {
 	struct idle_sum sum = {0};
@@ -339,7 +341,8 @@ static void add_totals(struct reading *r)
 	for (unsigned c = 0; c < SUMMARY_CLASS_COUNT; c++)
 		for (uint32_t i = 0; i < s->groups[c].count; i++)
 			activity_ns[c] += s->groups[c].rows[i].times.total;
-	if (!is_part) /* the value is meaningless for a filter, a snapshot or a flight recorder */
+	if (!is_part) /* the value is meaningless with a filter, in a snapshot and in a flight
+	 * recorder's capture */
 		add_value(r, DIFF_TOTALS, "from start to end", LOOKUP_NONE, r->run->wall_ns, 0);
 	if (call_ns)
 		add_value(r, DIFF_TOTALS, "in calls", LOOKUP_NONE, call_ns, 0);
@@ -356,7 +359,7 @@ static int compare_floats(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Find the median and its bounds, based on order statistics. */
+/* Find the median and its confidence bounds, based on order statistics. */
 static void sum_up(struct diff_row *row, bool keep_series)
 {
 	uint32_t n = row->series.sample_count, low, high;
@@ -456,7 +459,7 @@ static void read_heads(struct reading *r)
 	r->run->command = copy_text(s->files[0].command);
 	r->run->host = copy_text(s->files[0].host);
 	r->run->start_unix_ns = s->files[0].realtime_ns;
-	/* load of the busiest host */
+	/* keep the load of the busiest host */
 	for (size_t i = 0; i < gt_capture_session_count(r->capture); i++)
 		r->run->others =
 			fmax(r->run->others, gt_machine_load_of_others(

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Durations of one row in one run, in their order, in at most 6 KiB:
  *
- *   sample   one random value out of each `stride` consecutive values, at most DIFF_SAMPLE values.
- *   If
- *            the sample is full, one value of each pair stays and the stride doubles. A short
- *            series
- *            is kept completely. The choice is the same each time.
+ *   sample   one random value from each group of `stride` consecutive values, at most DIFF_SAMPLE
+ *            values. If the sample is full, one value of each pair is kept and the stride doubles.
+ *            A short series is kept completely. The random choice is the same in each run.
  *   cells    sums of `cell_stride` consecutive values, at most DIFF_CELLS sums. If the cells are
  *            full, pairs are added up and the stride doubles. The cells include all values.
  *
- * Sample and cells depend on positions, because two runs of a program do the same at the same
- * position. */
+ * Sample and cells depend only on the positions of values, because two runs of a program do the
+ * same at the same position. */
 #ifndef GPUTAP_CLI_DIFF_SERIES_H
 #define GPUTAP_CLI_DIFF_SERIES_H
 

@@ -11,10 +11,11 @@
 
 enum {
 	BLOCKS = DIFF_MANY_VALUES,
-	BLOCKS_COARSE = 12, /* number of coarse blocks, which show slower drift */
+	BLOCKS_COARSE = 12, /* number of coarse blocks, which show slow drift */
 	DRAWS = 200,
 	LEAST_VALUES = 5, /* smallest number of values whose noise can be estimated */
-	ROBUST = 8,       /* smallest number of values for which medians are used */
+	/* smallest number of values for which medians are compared instead of means */
+	ROBUST = 8,
 };
 #define TAIL           0.025 /* probability of each tail outside a 95 % interval */
 /* Variance between runs: a multiple of the variance of single values, plus a multiple of its
@@ -97,15 +98,15 @@ double diff_student_quantile(double tail, double freedom)
 	return high;
 }
 
-/* Judge an estimate of the logarithm of a ratio, and its standard error. The null hypothesis is a
- * true change of at most @floor, so this margin is added at both ends of the interval. */
+/* Judge an estimate of the logarithm of a ratio, based on its standard error. The null hypothesis
+ * is a true change of at most @floor, so this margin is added at both ends of the interval. */
 static void judge(struct diff_estimate *e, double ratio, double error, double freedom, double floor)
 {
 	double margin = log1p(floor), reach;
 
 	e->known = e->judged = true;
 	e->change = expm1(ratio);
-	if (error < 1e-9) /* the values are equal: no clock is more precise */
+	if (error < 1e-9) /* the values are equal within the precision of any clock */
 		error = 1e-9;
 	reach = diff_student_quantile(TAIL, freedom) * error + margin;
 	e->low = expm1(ratio - reach);
@@ -154,7 +155,7 @@ static void prepare(struct drawing *d, const struct diff_series *s, unsigned blo
 	}
 }
 
-/* Return the median of the values if each block occurs @times times. */
+/* Return the median of the values if each block occurs the number of times in @times. */
 static double drawn_median(const struct drawing *d, const unsigned *times)
 {
 	uint64_t all = 0, sum = 0;
@@ -269,8 +270,8 @@ static void draw(const struct diff_series *baseline, const struct diff_series *c
 
 /* Return the variance of a run's drift, based on the variances of fine and coarse blocks. The two
  * variances would be equal if distant values were as independent as neighbours. The excess of the
- * coarse one is drift. A run may stay in one state from start to end, so more values do not reduce
- * the drift. */
+ * variance of coarse blocks is drift. A run may stay in one state from start to end, so more values
+ * do not reduce the drift. */
 static double drift_of(double fine, double coarse)
 {
 	return coarse > fine
@@ -309,7 +310,7 @@ static double spread_of(double *values, uint32_t n)
  * variances of the differences between values at the same position. */
 struct variances {
 	double middle; /* variance estimated from quartiles */
-	/* relative variance, including outliers that both sides have and that move means */
+	/* relative variance, including outliers on both sides that move means */
 	double all;
 };
 
@@ -322,8 +323,8 @@ static double sample_mean(const struct diff_series *s)
 	return sum / s->sample_count;
 }
 
-/* Return the relative variance of a side's values, without the value farthest from the mean, which
- * is often the first one. */
+/* Return the relative variance of a side's values, without the value farthest from the mean. This
+ * value is often the first one. */
 static double relative_variance(const struct diff_series *s)
 {
 	double mean = sample_mean(s), squares = 0, most = 0;
@@ -500,8 +501,8 @@ static double serial_factor(const double *r, size_t n, double variance)
 }
 
 /* Return a p value for a comparison of one or two values with many values: the share of the many
- * values that are as far from their middle. A robust spread does not show outliers. One outlier is
- * allowed, for example the first step. */
+ * values that are at least as far from their middle, because a robust measure of spread hides
+ * outliers. One outlier, for example the first step, is ignored. */
 static double share_as_far(const struct diff_values *baseline, double at_baseline,
 			   const struct diff_values *candidate, double at_candidate)
 {

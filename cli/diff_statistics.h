@@ -22,9 +22,10 @@ struct diff_estimate {
 	double p;                   /* probability of an equal or larger change by chance */
 };
 
-/* Compare one run per side. A block bootstrap measures the noise within the runs. It draws the same
- * blocks on both sides if both sides have the same number of values. The noise between runs is the
- * drift between parts of a run, plus @floor, which stands for noise that one run cannot show. */
+/* Compare one run per side. A block bootstrap measures the noise within the runs. If both sides
+ * have the same number of values, the bootstrap draws the same blocks on both sides. The noise
+ * between runs is the drift between parts of a run, plus @floor, the noise that one run cannot
+ * show. */
 void diff_compare_series(const struct diff_series *baseline, const struct diff_series *candidate,
 			 double floor, struct diff_estimate *median, struct diff_estimate *mean);
 
@@ -36,7 +37,7 @@ struct diff_values {
 struct diff_noise {
 	double least; /* smallest variance to assume for a value */
 	double floor;
-	/* true if the values are in order of time, so that neighbours may be correlated */
+	/* true if the values are in chronological order, so that neighbours may be correlated */
 	bool in_order;
 };
 /* Compare with Student's t and the pooled variance of both sides. With many values, use medians and

@@ -62,8 +62,8 @@ int diff_units_read(struct diff_units *u, const struct gt_capture *capture, cons
 
 	if (rc)
 		return rc;
-	/* Include ranges that a cut keeps as context. As in the whole capture, a range without
-	 * counted records is not a unit in the end */
+	/* Include ranges that a cut capture keeps as context. As in the whole capture, a range
+	 * without counted records is finally not counted as a unit */
 	gt_cursor_take_context(cursor);
 	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
 		if (item->kind != GT_RECORD_CALL || !gt_mark_of(item->op))

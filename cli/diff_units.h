@@ -10,12 +10,12 @@
 #include "cli/lookup.h"
 
 struct diff_unit {
-	uint64_t thread, first, last; /* first, last: calls in the occurrence */
+	uint64_t thread, first, last; /* first, last: first and last call in the occurrence */
 };
 
 struct diff_units {
 	struct diff_unit *units;
-	uint32_t count, room, last; /* last: result of the last search */
+	uint32_t count, room, last; /* last: result of the previous search */
 };
 
 /* Read the occurrences in one pass over the calls. @pattern: name of the range, with wildcards.

@@ -12,13 +12,14 @@
 
 enum {
 	WIDTH_LEAST = 8,
-	NESTING_MOST = 64, /* largest depth of nested brackets; deeper names are only cut */
+	/* largest depth of nested brackets; names with a larger depth are only cut */
+	NESTING_MOST = 64,
 };
 
 /* Shortening steps, from the longest form to the shortest. */
 static const struct fold_step {
 	unsigned levels; /* number of levels of template arguments to keep */
-	bool thin;       /* true: drop less informative arguments, see copy_thin() */
+	bool thin;       /* true: also drop less informative arguments, see copy_thin() */
 } steps[] = {{3, false}, {3, true}, {2, true}, {1, true}, {0, false}};
 
 enum { STEPS = sizeof steps / sizeof *steps };
@@ -132,7 +133,7 @@ static void fold(const char *from, const char *end, unsigned levels, char *out)
 			component[++depth] = to;
 		} else if (is_close && depth) {
 			templates -= *c == '>' && templates;
-			if (to > out && to[-1] == ' ') /* a space as in "> >" */
+			if (to > out && to[-1] == ' ') /* skip a space as in "> >" */
 				to--;
 			*to++ = *c;
 			depth--;
@@ -287,7 +288,7 @@ static bool is_taken(const char *const *names, char *const *out, size_t row, con
 	return false;
 }
 
-/* Choose a row's form. If another row has the same form, append a number: "gemm (2)". */
+/* Choose a row's form. If another name already has this form, append a number: "gemm (2)". */
 static char *choose_form(const char *const *names, char *const *out, size_t row, unsigned width)
 {
 	char *form = display_name(names[row], width), *numbered;

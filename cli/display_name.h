@@ -23,7 +23,7 @@ char *display_name(const char *name, unsigned width);
  * display_names() - shorten the names of a table, each to a form that is unique in the table
  * @out: receives @count texts that the caller frees
  * Names that are identical in full get the same form.
- * Return: 0 or -ENOMEM; on failure, @out holds nothing.
+ * Return: 0 or -ENOMEM; on failure, @out contains no texts to free.
  */
 int display_names(const char *const *names, size_t count, unsigned width, char **out);
 

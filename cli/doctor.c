@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap doctor: reports what can be traced on this machine, the obstacles, and how to get missing
- * parts. Descriptions and trials of runtimes provide the information: doctor.h. */
+/* gputap doctor: reports which runtimes can be traced on this machine, obstacles to tracing, and
+ * how to get missing parts. The descriptions and trials of runtimes provide this information, see
+ * doctor.h. */
 #include "cli/doctor.h"
 
 #include <errno.h>
@@ -39,7 +40,8 @@ static void check_injection(struct doctor *d)
 	char **environment;
 	struct finding *f;
 
-	/* child processes are started through /proc, and PoCL and others exit without /proc */
+	/* the command starts child processes through /proc, and PoCL and other drivers exit without
+	 * /proc */
 	if (access("/proc/self/exe", F_OK)) {
 		f = doctor_add(d, FOUND_BAD, "gputap", "proc");
 		doctor_say(f, "/proc is not mounted: cannot test injection and drivers");
@@ -171,7 +173,7 @@ static void find_sessions(struct doctor *d)
 
 /* Runtimes ------------------------------------------------------------------------------ */
 
-/* A search for the libraries of one runtime. */
+/* State of a search for the libraries of one runtime. */
 struct runtime_search {
 	struct doctor *d;
 	unsigned runtime;
@@ -265,8 +267,8 @@ static void find_others(struct doctor *d)
 					    &(struct runtime_search){d, i});
 }
 
-/* Return the verdict on a runtime, based on the libraries and the device of the runtime, and of the
- * runtime that it needs. */
+/* Return the verdict on a runtime, based on its libraries and device and on those of the runtime
+ * that it needs. */
 static enum doctor_verdict verdict_of(const struct doctor *d, unsigned runtime)
 {
 	const struct runtime *r = &runtimes[runtime];
@@ -311,7 +313,7 @@ static void append_device(char *text, size_t size, const struct runtime *r)
 /* Append text such as "OpenCL with 2 drivers, HIP and HSA with an AMD GPU, Toy". */
 static void append_runtimes(struct doctor *d, char *text, size_t size)
 {
-	const struct runtime *last = NULL; /* last runtime whose device is not printed yet */
+	const struct runtime *last = NULL; /* last runtime whose device has not been printed yet */
 
 	for (unsigned i = 0; i < GT_RUNTIME_COUNT; i++) {
 		const struct runtime *r = &runtimes[i];
@@ -396,7 +398,8 @@ static void print_names(const char *const *names, unsigned count, bool own)
 		       names[i], own ? "'s" : "");
 }
 
-/* Find the runtimes that use the same software device as @first. Return their number. */
+/* Find the runtimes that use the same software device as @first. Return the number of these
+ * runtimes. */
 static unsigned find_beside(const struct doctor *d, const struct runtime *first,
 			    const char *names[GT_RUNTIME_COUNT])
 {

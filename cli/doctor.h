@@ -4,7 +4,7 @@
  * Properties of all runtimes (libraries, a compiler, a substitute for a missing device) are data in
  * their descriptions: cli/runtimes.h. If a runtime needs its own trial, as OpenCL does for its
  * drivers, a file src/runtime/<area>/<area>_doctor.c defines gt_doctor_trial_<area>; tools/generate
- * finds the file. The trial belongs to the command, not to the injected library.
+ * finds the file. The trial is linked into the command, not into the injected library.
  *
  * Drivers can crash. All foreign code is therefore loaded in a separate child process, which is the
  * same program with --probe. */
@@ -27,7 +27,7 @@ struct finding {
 
 enum { DOCTOR_FINDINGS_MOST = 128, DOCTOR_CHILD_SECONDS = 20 };
 
-/* Whether a runtime's programs can be traced on this machine, with GPU activities. */
+/* Whether programs that use a runtime can be traced on this machine, including GPU activities. */
 enum doctor_verdict { DOCTOR_NO, DOCTOR_YES, DOCTOR_IN_SOFTWARE /* on a software device */ };
 
 struct doctor {
@@ -62,8 +62,8 @@ __attribute__((format(printf, 2, 3))) void doctor_hint(struct finding *f, const 
 bool doctor_is_new(const struct doctor *d, const char *path, char real[PATH_MAX]);
 bool doctor_file_has(const char *path, const char *text);
 
-/* Call @each for every library whose name begins with @stem and whose word size is ours, first in
- * LD_LIBRARY_PATH and then in the dynamic linker's cache. */
+/* Call @each for every library whose name begins with @stem and whose word size is that of this
+ * program, first in LD_LIBRARY_PATH and then in the dynamic linker's cache. */
 void doctor_each_library(const char *stem, void (*each)(void *data, const char *path), void *data);
 
 /* Run the child: --probe loaded | library NAME | AREA ARGUMENT (ARGUMENT is passed to the trial).
@@ -76,8 +76,9 @@ struct doctor_child {
 	bool timed_out;
 };
 
-/* Run our own program with "doctor --probe @what @argument" in @environment (NULL: ours), for at
- * most @seconds. Return 0, or negative errno if the child could not be started. */
+/* Run this program again with "doctor --probe @what @argument" in @environment (NULL: the current
+ * environment), for at most @seconds. Return 0, or negative errno if the child could not be
+ * started. */
 int doctor_run_child(const char *what, const char *argument, char *const *environment,
 		     unsigned seconds, struct doctor_child *out);
 

@@ -58,7 +58,7 @@ int doctor_probe(int argc, char **argv)
 	else if (trial && trial->probe)
 		code = trial->probe(argv[1]);
 	fflush(stdout);
-	_exit(code); /* skip drivers' destructors */
+	_exit(code); /* skips the destructors of drivers */
 }
 
 /* In the parent ------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ struct edges_reading {
 	struct edge_sum *sums;
 	uint32_t sum_count, sum_room;
 	struct idmap by_hash;
-	uint64_t thread, outer_end_ns; /* current thread, and end of its outermost call */
+	uint64_t thread, outer_end_ns; /* current thread, and end of its current outermost call */
 };
 
 static struct edge_sum *find_sum(struct edges_reading *r, uint32_t edge, const struct gt_item *call)
@@ -61,7 +61,8 @@ static struct edge_sum *find_sum(struct edges_reading *r, uint32_t edge, const s
 	return &r->sums[row];
 }
 
-/* Add the time of a call. Calls inside another call are ignored, so that no time counts twice. */
+/* Add the time of a call. Calls inside another call are ignored, so that no time is counted
+ * twice. */
 static void add_call(struct edges_reading *r, const struct gt_item *call)
 {
 	const uint64_t thread = (uint64_t)call->process << 32 | call->ordinal;
@@ -84,7 +85,8 @@ static void add_call(struct edges_reading *r, const struct gt_item *call)
 	}
 }
 
-/* Return the device's number in the summary; LOOKUP_NONE: the capture does not know the device. */
+/* Return the device's number in the summary; LOOKUP_NONE: the capture does not contain the
+ * device. */
 static uint32_t find_device(const struct edges_reading *r, const struct gt_item *activity)
 {
 	const struct gt_object_info *object =

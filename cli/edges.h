@@ -19,7 +19,7 @@ struct edge {
 	uint64_t ns;         /* length of the edge */
 	uint64_t outside_ns; /* time in which the process did not run; 0 if not known */
 	uint64_t calls_ns;   /* time in which the thread was in calls */
-	uint32_t op;         /* operation with the largest part of calls_ns; 0: none */
+	uint32_t op;         /* operation that took the largest part of calls_ns; 0: none */
 	uint64_t op_ns;
 	const char *process; /* name of the process that submitted the activity; NULL: not known */
 };

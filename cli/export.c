@@ -101,7 +101,7 @@ int export_options(int argc, char **argv, const struct export_words *words,
 		return ui_fail(GT_EXIT_USAGE, "no capture%s given: gputap %s %s -o %s",
 			       words->several ? "s" : "", words->command,
 			       words->several ? "rank*.gputap" : "prog.gputap", words->output);
-	if (!share) /* applies to all files that are created later */
+	if (!share) /* also applies to all files that are created later */
 		umask(S_IRWXG | S_IRWXO);
 	request->inputs = argv + optind;
 	request->input_count = argc - optind;
@@ -142,7 +142,7 @@ static enum gt_export_weight get_weight(const struct export_request *request)
 	return strcmp(request->weight, "host") ? GT_WEIGHT_DEVICE : GT_WEIGHT_HOST;
 }
 
-/* Return true if --weight is absent, or is known to a format that uses it. */
+/* Return true if --weight is absent, or if the format uses weights and knows the given one. */
 static bool is_weight_known(const struct export_request *request,
 			    const struct gt_exporter *exporter)
 {
@@ -193,7 +193,8 @@ static const struct gt_exporter *choose_format(const struct export_request *requ
 		return exporter;
 	if (export_is_ambiguous(request->output))
 		report_ambiguous();
-	else if (extension) /* the last extension, except that .json.gz is one: "trace.v2.jsn" */
+	else if (extension) /* last extension of names such as "trace.v2.jsn"; .json.gz counts as
+	 * one extension */
 		unknown_format(strrchr(extension, '.') != extension && !strstr(extension, ".json")
 				       ? strrchr(extension, '.')
 				       : extension,
@@ -300,7 +301,8 @@ static int export_chosen(const struct export_request *request, const struct gt_e
 	inputs_print_notes(capture);
 	exit_code = s->filter ? write_some(capture, request, exporter, s)
 			      : write_out(capture, request, exporter);
-	export_note_health(capture); /* call after reading, which finds some of the damage */
+	/* called after reading, because reading finds some of the damage */
+	export_note_health(capture);
 	if (!exit_code && (in.left_out || !gt_capture_is_whole(gt_capture_health(capture))))
 		exit_code = GT_EXIT_FAILURE; /* errors were reported above */
 	gt_capture_close(capture);

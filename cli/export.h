@@ -15,12 +15,13 @@ struct export_request {
 	const char *where;  /* NULL: all records */
 	const char *weight; /* NULL: default of the format */
 	bool replace, mangled;
-	bool captures; /* true if OUT may also be a capture; messages then list this format */
+	bool captures; /* true if the output may also be a capture; messages then list this format */
 };
 
-/* Words for the messages of a command. */
+/* Words that a command's messages use. */
 struct export_words {
-	const char *command, *output; /* output: for example "prog.pftrace" */
+	const char *command,
+		*output; /* output: example of an output name, such as "prog.pftrace" */
 	bool several;
 	void (*help)(void);
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See export_capture.h. Each session becomes a separate capture (capture/cut.h). Several captures
- * are merged. */
+/* See export_capture.h. Each session is cut into a separate capture (capture/cut.h). Several
+ * captures are then merged. */
 #include "cli/export_capture.h"
 
 #include <errno.h>

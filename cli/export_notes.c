@@ -4,7 +4,7 @@
 #include "cli/export.h"
 #include "cli/ui.h"
 
-/* Note damage of a session. Return true if there was any. */
+/* Print a note about damage in a session. Return true if there is any. */
 static bool note_session(const struct gt_capture_session *s)
 {
 	if (s->health.bad_sums)

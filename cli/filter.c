@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recursive descent parser that builds a tree. A text condition caches its decision for each text
- * number. */
+/* A recursive descent parser, which builds a tree from an expression. Each text condition caches
+ * its result for each text number. */
 #include "cli/filter.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@
 
 enum { DEEPEST = 64, OCCURRENCES_MOST = 64 };
 
-/* Additional name of a range that an expression counts: "\001gputap#2". */
+/* Format of the additional name that a counted range gets: "\001gputap#2". */
 #define OCCURRENCE_TEXT "\001gputap#"
 
 struct parser {
@@ -154,7 +154,8 @@ static char *take_value(struct parser *p)
 	return value;
 }
 
-/* Add an occurrence, which selects ranges of a name, to the filter. Return its number. */
+/* Add an occurrence, which selects ranges with a given name, to the filter. Return the occurrence's
+ * number. */
 static uint32_t put_occurrence(struct parser *p, const char *at, const char *name,
 			       const struct filter_occurrence_value *value)
 {
@@ -219,7 +220,7 @@ bool filter_domain_words(const char **words, const char *word)
 	return is_in(words, n, word);
 }
 
-/* Check the name of a domain or kind. There are only a few names, so an unknown one is an error,
+/* Check the name of a domain or kind. All valid names are known, so an unknown name is an error,
  * not a condition that never matches. */
 static bool check_word(struct parser *p, const char *at, enum filter_field field, const char *word)
 {
@@ -292,7 +293,7 @@ static bool parse_at(struct parser *p, const char *at, struct filter_node *n)
 		return false;
 	}
 	if (dots && isdigit((unsigned char)dots[2]) && memchr(n->pattern, '#', first) &&
-	    !dots[2 + strspn(dots + 2, "0123456789")]) { /* for example step#3..5 */
+	    !dots[2 + strspn(dots + 2, "0123456789")]) { /* for example, step#3..5 */
 		if (!parse_point(p, at, n->pattern, bytes, &n->from, &value))
 			return false;
 		n->to = n->from;
@@ -475,7 +476,7 @@ static struct filter_node *parse_not(struct parser *p)
 	return inner;
 }
 
-/* Build a balanced tree of all nodes, because matching recurses once per level. */
+/* Build a balanced tree of the nodes, because matching recurses once per level. */
 static struct filter_node *join_nodes(enum filter_node_type type, struct filter_node **nodes,
 				      size_t count)
 {
@@ -485,7 +486,8 @@ static struct filter_node *join_nodes(enum filter_node_type type, struct filter_
 			   join_nodes(type, nodes + count / 2, count - count / 2));
 }
 
-/* Parse a chain of "and" or "or". @tight: true for "and", which binds tighter than "or" */
+/* Parse a chain of "and" or "or". @tight: true for "and", which has a higher precedence than
+ * "or". */
 static struct filter_node *parse_chain(struct parser *p, bool tight)
 {
 	struct filter_node **nodes = NULL, *joined = NULL;
@@ -663,8 +665,8 @@ bool filter_match_number(const struct filter_node *n, const struct filter_record
 	}
 }
 
-/* Compute the time of a point since the first session's start. @end: use the end of the range, not
- * its start. Return false if the process does not have the range. */
+/* Compute the time of a point, relative to the first session's start. @end: use the end of the
+ * range, not its start. Return false if the process does not contain the range. */
 static bool find_point(const struct filter *f, const struct filter_point *point, uint32_t process,
 		       bool end, int64_t *out)
 {

@@ -18,8 +18,8 @@
  *
  * The time of a record is its start. The start of a GPU activity is its start on the device or, if
  * its times are not known, the start of its call. A condition on a property that a record lacks
- * (the device of a call) is false. Text conditions are evaluated once per distinct text and cached,
- * so a filter costs almost nothing per record. */
+ * (such as the device of a call) is false. Text conditions are evaluated once per distinct text and
+ * cached, so a filter costs almost nothing per record. */
 #ifndef GPUTAP_CLI_FILTER_H
 #define GPUTAP_CLI_FILTER_H
 
@@ -54,13 +54,14 @@ enum { FILTER_TEXTS_MOST = 256, FILTER_OCCURRENCE_BYTES = 32 };
 struct filter_record {
 	uint32_t text[FILTER_TEXT_COUNT];
 	uint64_t duration_ns, bytes;
-	uint64_t at_ns;            /* time of the record; 0: not known */
-	int32_t rank;              /* -1: none */
-	bool timed, sized, failed; /* timed: has a duration; sized: moves or maps bytes */
+	uint64_t at_ns; /* time of the record; 0: not known */
+	int32_t rank;   /* -1: none */
+	/* timed: true if the record has a duration; sized: true if it moves or maps bytes */
+	bool timed, sized, failed;
 };
 
-/* Return the texts of @number in @field, at most FILTER_TEXTS_MOST. A process has a pid and a name
- * as texts. A record may be in several ranges. */
+/* Store the texts of @number in @field, at most FILTER_TEXTS_MOST, and return how many there are. A
+ * process has its pid and its name as texts. A record may be in several ranges. */
 typedef unsigned filter_texts_fn(void *data, enum filter_field field, uint32_t number,
 				 const char **texts);
 
@@ -78,16 +79,16 @@ int filter_print_error(const char *expression, const struct filter_error *error)
 /* Like filter_print_error(), for an option other than --where. */
 int filter_print_error_of(const char *option, const char *expression,
 			  const struct filter_error *error);
-/* Set the start of the first session, to which `at` is relative, and the capture's end, on the
- * clock of at_ns. */
+/* Set the start of the first session, to which `at` is relative, and the end of the capture. Both
+ * times use the clock of at_ns. */
 void filter_set_origin(struct filter *f, uint64_t origin_ns, uint64_t end_ns);
-/* Return the number of occurrences of ranges that the expression counts. The caller finds them
- * before the first record is matched, for each process in order of their start. */
+/* Return the number of occurrences that the expression contains. Before the caller matches the
+ * first record, it finds the counted ranges of each process in order of their start. */
 uint32_t filter_occurrence_count(const struct filter *f);
 bool filter_occurrence_named(const struct filter *f, uint32_t i, const char *name);
-/* Note the @n-th range, from 1, of a name that the expression counts. Return true if the expression
- * refers to this range: records in it then also have the text of the occurrence among their
- * ranges. */
+/* Note the @n-th range, from 1, with a name that the expression counts. Return true if the
+ * expression refers to this range. In this case, the records in the range also have the text of the
+ * occurrence among their ranges. */
 bool filter_occurrence_begins(struct filter *f, uint32_t i, uint32_t process, uint64_t n,
 			      uint64_t from_ns, uint64_t to_ns);
 /* Write the text of an occurrence into @text of FILTER_OCCURRENCE_BYTES, and return @text. */
@@ -97,8 +98,8 @@ bool filter_asks(const struct filter *f, enum filter_field field);
 bool filter_match(struct filter *f, const struct filter_record *record);
 void filter_destroy(struct filter *f);
 
-/* Return the words that domain= and --domains accept (names of domains and families,
- * NULL-terminated), and true if @word is one of them. */
+/* Store the words that domain= and --domains accept in @words: names of domains and families,
+ * NULL-terminated. Return true if @word is one of them. */
 enum { FILTER_DOMAIN_WORDS = 2 * GT_DOMAIN_COUNT };
 bool filter_domain_words(const char **words, const char *word);
 

@@ -9,7 +9,7 @@
 #include "cli/filter_tree.h"
 #include "cli/ui.h"
 
-/* Explain the first occurrence that was not found. */
+/* Explain why the first missing occurrence of a range was not found. */
 static bool explain_occurrence(const struct filter *f, char why[FILTER_WHY_BYTES])
 {
 	for (uint32_t i = 0; i < f->occurrence_count; i++) {
@@ -39,8 +39,8 @@ static bool is_never_met(const struct filter_node *n)
 	return true;
 }
 
-/* Return the first condition joined with "and" that no record met. Later conditions were not
- * evaluated for any record. */
+/* Return the first of the conditions joined with "and" that no record met. Later conditions were
+ * not evaluated for any record. */
 static const struct filter_node *find_never_met(const struct filter_node *n, bool *first)
 {
 	const struct filter_node *found;

@@ -9,7 +9,7 @@
 #include "cli/filter.h"
 
 enum { FILTER_WHY_BYTES = 160 };
-/* Write a clause with the reason, such as a missing range; "": not known. */
+/* Write a clause with the reason, such as a missing range; "": the reason is not known. */
 void filter_explain_nothing(const struct filter *f, char why[FILTER_WHY_BYTES]);
 /* Note on stderr that no record matched, with the reason. @of: kind of records; "": any kind. */
 void filter_note_nothing(const struct filter *f, const char *expression, const char *of);

@@ -11,7 +11,7 @@
 #include "util/error.h"
 
 /* Times at which records that match an expression can start. No matching record starts at another
- * time. @exact: true if in addition all records that start at these times match. */
+ * time. `exact`: true if, in addition, all records that start at these times match. */
 struct times {
 	struct filter_times in;
 	bool exact;
@@ -97,7 +97,7 @@ static uint64_t add_ns(uint64_t ns, int64_t after)
 	return __builtin_add_overflow(ns, (uint64_t)after, &sum) ? UINT64_MAX : sum;
 }
 
-/* Find the first and the last time, over all processes, that a point refers to. Return false if the
+/* Find the first and the last time that a point refers to, over all processes. Return false if the
  * point exists in no process. */
 static bool find_hull(const struct filter *f, const struct filter_point *point, bool end,
 		      struct gt_time_range *out)
@@ -149,7 +149,7 @@ static struct times times_of_at(const struct filter *f, const struct filter_node
 	default: break;
 	}
 	if (fixed && to.to_ns > from.from_ns)
-		to.to_ns--; /* exclude the end */
+		to.to_ns--; /* the end is excluded */
 	if (to.to_ns >= from.from_ns)
 		add_span(&t.in, from.from_ns, to.to_ns);
 	return n->compare == CMP_EQ ? t : complement(&t);

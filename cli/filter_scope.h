@@ -9,11 +9,11 @@
 
 enum { FILTER_SPANS_MOST = 32 };
 
-/* Time to read before and after the time ranges: activities that block others, calls and ranges
- * that continue. */
+/* Additional time to read before and after the time ranges, for activities that block others, and
+ * for calls and ranges that continue. */
 #define FILTER_CONTEXT_NS UINT64_C(1000000000)
 
-/* Time ranges, in order and disjoint. */
+/* Sorted, disjoint time ranges. */
 struct filter_times {
 	struct gt_time_range spans[FILTER_SPANS_MOST];
 	uint32_t count;
@@ -27,8 +27,8 @@ const struct gt_time_range *filter_times_find(const struct filter_times *times, 
 
 /* The part of a capture that a filter needs. */
 struct filter_scope {
-	bool some;                    /* false: the filter needs all times */
-	bool of_processes;            /* true if the filter does not need some processes */
+	bool some;                    /* true if the filter needs only some times */
+	bool of_processes;            /* true if the filter needs only some processes */
 	struct filter_times begins;   /* times at which matching records start */
 	struct filter_times overlaps; /* times to read */
 	bool is_time;                 /* true if exactly the records that start in `begins` match */

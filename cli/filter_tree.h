@@ -40,7 +40,7 @@ struct filter_node {
 	enum filter_comparison compare;
 	/* first and last number of an interval (=, != with A..B); otherwise equal */
 	uint64_t number, number_most;
-	struct filter_point from, to; /* NODE_AT: `to` is used only with = and != */
+	struct filter_point from, to; /* NODE_AT; `to` is used only with = and != */
 	uint32_t occurrence;          /* NODE_TEXT for a range with #N: its occurrence */
 	char *pattern;
 	regex_t regex;
@@ -54,9 +54,9 @@ struct filter_node {
 struct filter_occurrence {
 	char *name; /* a pattern */
 	uint64_t first, last;
-	uint64_t most; /* largest number of occurrences in a process */
+	uint64_t most; /* largest number of ranges with this name in a process */
 	bool found;
-	/* start and end for each process; to_ns 0: does not occur */
+	/* start and end for each process; to_ns 0: the occurrence does not exist */
 	struct filter_span {
 		uint64_t from_ns, to_ns;
 	} * spans;

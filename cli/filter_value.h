@@ -27,7 +27,8 @@ struct filter_occurrence_value {
 	uint64_t first, last;
 	int64_t after_ns;
 };
-/* Return 1; 0 if the text contains no #N; -1 if the text after the # is invalid, at *wrong. */
+/* Return 1; 0 if the text contains no #N; -1 if the text after the # is invalid. *wrong: position
+ * of the error. */
 int filter_parse_occurrence(const char *text, size_t bytes, bool after,
 			    struct filter_occurrence_value *out, size_t *wrong);
 

@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-/* An activity or a range. A range is sorted before the activities in it. */
+/* An activity or a range. A range sorts before the activities in it. */
 struct operator_row {
 	uint64_t thread, id;
-	uint64_t last; /* number of the last call in a range; 0: an activity */
+	uint64_t last; /* range: number of the last call in it; activity: 0 */
 	uint64_t duration_ns;
 	uint64_t name;
 };
@@ -112,7 +112,7 @@ static void count_activity(struct gpu_by_range *o, const struct open_operators *
 		while (again < i && r->open[again].row != r->open[i].row)
 			again++;
 		if (again < i)
-			continue; /* a recursive range counts once */
+			continue; /* a recursive range is counted once */
 		outer->all_activity++;
 		outer->all_ns += row->duration_ns;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Device time per operator. Each GPU activity belongs to the innermost range in which its call
- * began, and also counts for all enclosing ranges.
+ * began, and is also counted in all enclosing ranges.
  *
  * A thread's calls and ranges are numbered in order of their start, and a range contains the number
  * of its last call. Sorted by thread and number, ranges open and close like brackets around the
@@ -14,18 +14,21 @@
 #include "cli/spill.h"
 
 struct gpu_by_range_row {
-	uint32_t name;              /* the caller's number of the name; LOOKUP_NONE: in no range */
-	uint64_t count, host_ns;    /* number of ranges, and their time on the host */
-	uint64_t activity, self_ns; /* activities that have this innermost range */
-	uint64_t all_activity, all_ns; /* activities including those in inner ranges */
+	uint32_t name;           /* the caller's number of the name; LOOKUP_NONE: in no range */
+	uint64_t count, host_ns; /* number of ranges, and total time of these ranges on the host */
+	/* number and time of the activities for which this range is the innermost */
+	uint64_t activity, self_ns;
+	/* number and time of all activities, including those in inner ranges */
+	uint64_t all_activity, all_ns;
 };
 
 /* Empty if zero-initialised. */
 struct gpu_by_range {
-	/* The caller sets this field if no ranges exist; rows are then not sorted */
+	/* The caller sets this field if there are no ranges, in which case rows need not be
+	 * sorted */
 	bool no_ranges;
-	/* Set in advance, may be NULL: called for each GPU activity in a range, in order of threads
-	 * and calls, with the name of the innermost range */
+	/* Set by the caller; may be NULL. Called for each GPU activity in a range, in order of
+	 * threads and calls, with the name of the innermost range */
 	void (*each)(void *data, uint32_t name, uint64_t duration_ns);
 	void *each_data;
 	/* Internal state */
@@ -36,7 +39,7 @@ struct gpu_by_range {
 	uint64_t activity; /* number of activities in a range */
 };
 
-/* A range, with the numbers of its first and last calls. The key of a thread is unique. */
+/* A range, with the numbers of its first and last calls. Each thread has a unique key. */
 struct gpu_by_range_range {
 	uint64_t thread, first, last, duration_ns;
 	uint32_t name;
@@ -46,7 +49,7 @@ void gpu_by_range_range(struct gpu_by_range *o, const struct gpu_by_range_range 
 /* Add an activity that the call @id caused; @id 0: not known. */
 void gpu_by_range_activity(struct gpu_by_range *o, uint64_t thread, uint64_t id,
 			   uint64_t duration_ns);
-/* Finish. Return: 0 or negative errno with a cause. */
+/* Compute the results. Return: 0 or negative errno with a cause. */
 int gpu_by_range_finish(struct gpu_by_range *o);
 void gpu_by_range_fini(struct gpu_by_range *o);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Graphs of a report: number of launches of each graph, time of a launch from its first node's
  * start to its last node's end, and the part of this time in which any of its nodes ran. Needs a
- * few words of memory per launch, and none per node. */
+ * few words of memory for each launch, and none for nodes. */
 #ifndef GPUTAP_CLI_GRAPHS_H
 #define GPUTAP_CLI_GRAPHS_H
 
@@ -13,13 +13,14 @@
 struct graphs_row {
 	uint32_t process; /* index of the process in the summary */
 	uint32_t number;  /* number of the graph object */
-	/* numbers per launch, known from the graph's creation; 0: not known */
+	/* numbers of nodes and kernels in a launch, known from the graph's creation; 0: not
+	 * known */
 	uint64_t nodes, kernels;
 	uint64_t activity; /* number of records of all launches */
 	uint64_t launches;
 	bool whole;             /* true if each launch was recorded as one activity */
 	struct histogram times; /* durations of launches, valid after graphs_finish() */
-	/* time in which any node ran; launches of one graph follow each other */
+	/* times in which any node ran; launches of one graph do not overlap */
 	struct timeline busy;
 };
 
@@ -39,7 +40,7 @@ struct graphs {
 
 /* Add a GPU activity. Activities that belong to no graph are ignored. */
 void graphs_add(struct graphs *g, const struct gt_capture *capture, const struct gt_item *item);
-/* Finish. Return: 0 or negative errno with a cause. */
+/* Compute the results. Return: 0 or negative errno with a cause. */
 int graphs_finish(struct graphs *g);
 void graphs_fini(struct graphs *g);
 

@@ -183,7 +183,7 @@ static bool column_shown(const struct grid *g, unsigned c, size_t rows)
 	return false;
 }
 
-/* Return the total width with the smallest width of the last column. */
+/* Return the total width if the last column has its smallest width. */
 static unsigned width_of(const unsigned *width, unsigned last)
 {
 	unsigned sum = INDENT;
@@ -193,7 +193,8 @@ static unsigned width_of(const unsigned *width, unsigned last)
 	return sum + (width[last] < NARROWEST_LAST ? width[last] : NARROWEST_LAST);
 }
 
-/* Shorten texts in the middle columns that are always shown, before columns are dropped. */
+/* Shorten the texts in middle columns that are always shown. This is done before columns are
+ * dropped. */
 static void narrow_texts(const struct grid *g, unsigned last, unsigned room, unsigned *width)
 {
 	for (unsigned c = 0; c < last; c++) {
@@ -251,7 +252,7 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 	return last;
 }
 
-/* List columns that a wider terminal would show. */
+/* List the columns that only a wider terminal shows. */
 static void print_left_out(const struct grid *g, size_t rows, const unsigned *width, FILE *out)
 {
 	const struct ui_colors *colors = ui_colors(out);
@@ -327,7 +328,7 @@ static void put_function(FILE *out, char *line, unsigned width)
 	free(next);
 }
 
-/* Print the last cell of a row, with the cell's lines below each other. */
+/* Print the last cell of a row, which contains several lines. */
 static void put_lines(const struct grid *g, const unsigned *width, unsigned spaces,
 		      const char *text, FILE *out)
 {

@@ -22,17 +22,17 @@ enum grid_type {
 	GRID_BYTES,
 	GRID_RATE,  /* bytes per second */
 	GRID_SHARE, /* fraction of 1 */
-	/* text of several lines, each ended by '\n': an array in JSON; in the last column, each
-	 * line of the text gets its own line */
+	/* text of several lines, each ended by '
+	 * '. In JSON, an array. In the last column of a text table, printed line by line */
 	GRID_LINES,
 };
 
 enum grid_show {
 	GRID_ALWAYS,
-	GRID_IF_ANY,     /* in text only if a row has a non-zero value */
-	GRID_IF_DIFFER,  /* in text only if rows have different values */
-	GRID_DATA,       /* never in text */
-	GRID_FOR_PEOPLE, /* only in text */
+	GRID_IF_ANY,     /* shown in text only if some row has a non-zero value */
+	GRID_IF_DIFFER,  /* shown in text only if rows have different values */
+	GRID_DATA,       /* never shown in text */
+	GRID_FOR_PEOPLE, /* shown only in text */
 	GRID_FOR_PEOPLE_IF_ANY,
 };
 
@@ -49,7 +49,7 @@ struct grid_column {
 struct grid_cell {
 	enum { CELL_NONE = 0, CELL_TEXT, CELL_COUNT, CELL_SIGNED, CELL_REAL } has;
 	union {
-		const char *text; /* owned by the grid, or outlives it */
+		const char *text; /* owned by the grid, or outlives the grid */
 		uint64_t count;
 		int64_t integer;
 		double real;
@@ -60,11 +60,11 @@ struct grid_cell {
 struct grid {
 	const char *name;    /* key in JSON, and word for --table */
 	const char *heading; /* heading in text, may be "" */
-	const char *none;    /* text for an empty table; NULL: "none" */
+	const char *none;    /* text printed for an empty table; NULL: "none" */
 	const struct grid_column *columns;
 	unsigned column_count;
-	uint64_t always; /* bit per column: column is always in text, regardless of `show` */
-	/* replaces the title of column `retitled`; NULL: nothing is replaced */
+	uint64_t always; /* one bit per column that is always shown in text, regardless of `show` */
+	/* new title of column `retitled`; NULL: no column is retitled */
 	const char *other_title;
 	unsigned retitled;
 	size_t usual_top; /* number of rows in text without --top; 0: all */
