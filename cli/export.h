@@ -15,7 +15,7 @@ struct export_request {
 	const char *where;  /* NULL: all records */
 	const char *weight; /* NULL: default of the format */
 	bool replace, mangled;
-	bool captures; /* true if the output may also be a capture; messages then list this format */
+	bool captures; /* true if the output may be a capture; messages then list this format */
 };
 
 /* Words that a command's messages use. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See idle.h. This file contains the ordered activities, and the gaps between them. */
+/* See idle.h. This file handles the activities in order of their start, and the gaps between
+ * them. */
 #include "cli/idle.h"
 
 #include <stdlib.h>
@@ -208,7 +209,7 @@ static void keep_gap(struct idle *s, const struct idle_gap_row *gap, uint64_t id
 				     .ordinal = GT_ID_ORDINAL(gap->id)};
 }
 
-/* Return the position of the calling thread in the order of records. */
+/* Return the position, in the order of records, of the thread that made the call. */
 static uint32_t find_caller(struct idle *s, uint32_t process, uint64_t id)
 {
 	uint64_t key = (uint64_t)process << 32 | GT_ID_ORDINAL(id);
@@ -222,8 +223,8 @@ static uint32_t find_caller(struct idle *s, uint32_t process, uint64_t id)
 	return s->last_caller;
 }
 
-/* Add a gap. The device had no activity between the end of its last activity and the start of this
- * one. */
+/* Add a gap between two activities of a device: from the end of the previous activity to the start
+ * of the current one. */
 static void add_gap(struct idle *s, const struct idle_device *device,
 		    const struct idle_start *activity)
 {

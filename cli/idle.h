@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds why devices were idle. Each gap between a device's activities is split into parts with one
- * cause each, as in docs/guides/idle-time.md.
+/* Finds why devices were idle. Each gap between a device's activities is split into parts. Each
+ * part has one of the causes in docs/guides/idle-time.md.
  *
  *   first pass, in the caller         all activities, ranges  -> sorted by start, per thread
  *   idle_finish(): sweep              activities in order     -> gaps, each with the next activity
@@ -12,9 +12,9 @@
  *           |  the host, or the  |  launching  |  blocked, submitted |
  *           |  enclosing call    |             |  or started late    |
  *
- * A gap belongs to the queue, the process and the calling thread of the activity that ended it.
- * Without gaps, the second pass is skipped. Memory is bounded: rows are small, and sorted in
- * files. */
+ * A gap belongs to the queue, the process and the calling thread of the activity that ended it. If
+ * there are no gaps, the second pass is skipped. Memory is bounded: rows are small, and are sorted
+ * in files. */
 #ifndef GPUTAP_CLI_IDLE_H
 #define GPUTAP_CLI_IDLE_H
 
@@ -29,8 +29,7 @@
 
 enum { IDLE_LARGEST = 128, IDLE_LAST_DETAILS = 64 };
 
-/* Key that distinguishes gaps. Fields that do not matter are LOOKUP_NONE. Must not contain
- * padding. */
+/* Key by which gaps are summed. Unused fields are LOOKUP_NONE. Must not contain padding. */
 struct idle_owner {
 	uint32_t device; /* the caller's number of the device */
 	uint32_t name, process, thread, queue;
@@ -38,7 +37,7 @@ struct idle_owner {
 };
 
 struct idle_sum {
-	uint64_t ns, max_ns; /* max_ns: largest part of one gap */
+	uint64_t ns, max_ns; /* max_ns: largest value in a single gap */
 	uint64_t gaps;       /* number of gaps with this cause */
 };
 
@@ -74,10 +73,11 @@ struct idle_activity {
 	uint32_t device_index; /* index of the device in the capture */
 	uint32_t name;         /* number in `names` */
 	bool counts;           /* true if gaps that this activity ends are counted in the rows */
-	bool is_marker;        /* true for a marker: not an activity, but others may wait for it */
+	/* true for a marker, which is not an activity, but other activities may wait for it */
+	bool is_marker;
 };
 
-/* An activity. The caller of idle_step() sorts them by start. tag: from idle_tag(). */
+/* An activity. Callers of idle_step() sort activities by start. tag: from idle_tag(). */
 struct idle_start {
 	uint64_t start, end, id, call_start, submitted;
 	uint32_t tag;
@@ -88,13 +88,15 @@ struct idle_blocked;
 struct idle_device;
 
 struct idle_operation {
-	uint8_t cause; /* enum gt_idle_cause; for memcpys, the cause if they return when done */
-	uint8_t hold;  /* enum idle_hold */
-	/* argument that contains the number of events that the activity waits for; UINT8_MAX:
+	/* enum gt_idle_cause; for a memcpy, the cause if the call returns after the copy */
+	uint8_t cause;
+	uint8_t hold; /* enum idle_hold */
+	/* index of the argument with the number of events that the activity waits for; UINT8_MAX:
 	 * none */
 	uint8_t waits_arg;
 	bool copies; /* memcpy or memset */
-	/* memcpys: argument that decides whether the call blocks, or one of the values below */
+	/* memcpys: index of the argument that decides whether the call blocks, or one of the values
+	 * below */
 	int8_t blocks;
 };
 enum { IDLE_ALWAYS = -1, IDLE_NEVER = -2 };
@@ -107,13 +109,13 @@ struct idle {
 	gt_idle_part_fn
 		*each; /* may be NULL; not called for parts that are too small to be visible */
 	void *to;
-	/* Set before idle_finish(), for each device: unrecorded time, which is not idle; NULL:
+	/* unrecorded time of each device, which is not idle time; set before idle_finish(); NULL:
 	 * none */
 	const struct unrecorded_list *unrecorded;
 	/* Results, valid after idle_finish() */
 	struct idle_row *rows;
 	struct idle_detail *details;
-	/* largest gaps of device d, from index d * IDLE_LARGEST, largest first */
+	/* largest gaps; those of device d start at index d * IDLE_LARGEST, largest first */
 	struct idle_gap *largest;
 	uint32_t row_count, detail_count, device_count;
 	uint64_t *unrecorded_ns; /* for each device: unrecorded time in the counted gaps */
@@ -132,10 +134,11 @@ struct idle {
 	struct idle_operation *operations[GT_DOMAIN_COUNT];
 	uint32_t operation_counts[GT_DOMAIN_COUNT];
 	uint64_t gap_count;
-	uint32_t last_row, last_caller;           /* results of the last search */
+	uint32_t last_row, last_caller;           /* results of the previous search */
 	uint32_t last_details[IDLE_LAST_DETAILS]; /* indexed by hash */
 	uint64_t last_caller_key;
-	/* times in which each process was paused; NULL: never paused, or not looked up yet */
+	/* times in which each process was paused; NULL: not looked up yet, or no process was
+	 * paused */
 	struct unrecorded_list *paused;
 	size_t paused_count;
 };
@@ -160,15 +163,16 @@ static inline void idle_note(struct idle *s, const struct gt_item *item)
 			idle_note_hold(s, item);
 	}
 }
-/* Add an activity or a marker. idle_add_activity() sorts the activities. If the caller sorts them
- * itself, it calls idle_tag() for each activity, and then idle_step() in order, before
+/* Add an activity or a marker. idle_add_activity() sorts the activities. A caller that sorts them
+ * itself instead calls idle_tag() for each activity, and then idle_step() in order, before
  * idle_finish(). */
 void idle_add_activity(struct idle *s, const struct idle_activity *activity);
 uint32_t idle_tag(struct idle *s, const struct idle_activity *activity);
 void idle_step(struct idle *s, const struct idle_start *activity);
 /* Add a range of the program, with the number of its name. */
 void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name);
-/* Find the causes. Reads the capture again. Return 0 or negative errno with a cause. */
+/* Find the causes. This function reads the capture again. Return 0 or negative errno with a
+ * cause. */
 int idle_finish(struct idle *s);
 void idle_fini(struct idle *s);
 

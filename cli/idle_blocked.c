@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* See idle.h. Finds queues that were blocked by other activities, because of events.
  *
- *   1. Calls show which events refer to which call's activity, and which calls wait for them
- *      (wait_targets.h). A wait belongs to the call that ended a gap, or to a stream, where it
- *      blocks the next activities.
+ *   1. The calls show to which call's activity each event refers, and which calls wait for the
+ *      event (wait_targets.h). A wait belongs to the call that ended a gap, or to a stream, in
+ *      which it blocks the next activities.
  *   2. The events of a wait are joined with the activities of their calls by call id, to find when
  *      the last of these activities ended.
- *   3. The waits and the rests of gaps of each stream are read in the order of their calls. A rest
- *      was blocked until the last end of the waits since the stream's previous rest. */
+ *   3. The waits and the rests (last parts) of gaps of each stream are read in the order of their
+ *      calls. A rest was blocked until all waits since the stream's previous rest had ended. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,10 +30,11 @@ struct held_answer {
 	bool found; /* false: the end is not known */
 };
 
-/* A wait of a stream, or of the activity that ended a gap. The latter may name no event. */
+/* A wait of a stream, or of the activity that ended a gap. A wait of an activity may name no
+ * event. */
 struct held_wait {
 	uint64_t number, stream, at;
-	uint64_t end; /* end of the wait targets, as far as known */
+	uint64_t end; /* latest known end of the wait targets */
 	struct idle_rest rest;
 	uint32_t process, name;
 	bool has_rest, unsure;
@@ -224,9 +225,9 @@ void idle_blocked_add_rest(struct idle_blocked *h, const struct gt_item *call,
 
 /* Joins ----------------------------------------------------------------------------- */
 
-/* Add the call to which an event refers. If a single event refers to no call, it was recorded after
- * no activity and blocks nothing. An event in a list was returned by a call. If that call is not
- * known, the event may be the program's own. */
+/* Add the call to which an event refers. A single event that refers to no call was recorded before
+ * any activity and blocks nothing. An event in a list was returned by a call. If that call is not
+ * known, the event may be one that the program sets itself. */
 static void add_found(void *to, uint64_t wait, uint32_t process, uint64_t id)
 {
 	struct idle_blocked *h = to;
@@ -326,7 +327,7 @@ int idle_blocked_finish(struct idle *s)
 		}
 		split_rest(s, wait, &before);
 		before.end = 0;
-		/* if the stream is not known, the wait may belong to another stream's gap */
+		/* if the stream is not known, the wait may belong to a gap of another stream */
 		before.unsure &= wait->stream == UINT64_MAX;
 	}
 	return rc;

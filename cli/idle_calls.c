@@ -123,8 +123,8 @@ static bool gives_activity(const struct gt_operation_info *info)
 }
 
 /* Return how a call blocks its stream. A call that names events and adds no activity to its stream
- * blocks the later activities. A call that itself waits, or records its event, does not block its
- * stream. */
+ * blocks later activities in the stream. A call that waits itself, or records the event, does not
+ * block its stream. */
 enum idle_hold idle_call_hold(uint32_t op)
 {
 	const struct gt_operation_info *info = gt_operation(op);
@@ -156,7 +156,7 @@ bool idle_call_holds(const struct gt_item *call, enum idle_hold *how)
 
 /* Processes ------------------------------------------------------------------------- */
 
-/* Return one bit for each domain in a list in the format of --domains. */
+/* Return a mask with one bit for each domain in a list in the format of --domains. */
 static uint32_t find_listed(const char *list)
 {
 	uint32_t set = 0;
@@ -186,7 +186,7 @@ static bool has_calls_of_activity(const struct gt_counts *counts, const char *do
 }
 
 /* Return true if no calls are missing because they were not requested or were lost. Calls that were
- * open at the end may be missing. */
+ * open at the end of the process may be missing. */
 bool idle_host_is_known(const struct gt_capture *capture, uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(capture, process);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* See idle.h. Finds what threads did while devices were idle.
  *
- * A thread's calls are read in order of their start, its gaps in the order in which they can first
- * count, and its ranges in order of their start. Between two consecutive times from these three
- * inputs, the thread is in the same call and the same range. This time is a part of each open
- * gap. */
+ * A thread's calls and ranges are read in order of their start. Its gaps are read in order of the
+ * earliest start of their parts. Between two consecutive times from these three inputs, the thread
+ * is in the same call and the same range. The time between the two is a part of each open gap. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +31,13 @@ struct walk {
 	struct open_range *ranges;
 	struct idle_open *gaps;
 	size_t call_count, call_room, range_count, range_room, gap_count, gap_room;
-	/* Next inputs, for this thread or a later one */
+	/* Next inputs, of this thread or of a later one */
 	struct idle_gap_row next_gap;
 	struct idle_range_row next_range;
 	bool has_gap, has_range;
 	int status; /* result of reading spilled rows: 0 or negative errno */
-	/* for each process: 0: not looked up yet; 1: its host activity is not known; 2: known */
+	/* for each process: 0: not looked up yet; 1: host activity not known; 2: host activity
+	 * known */
 	uint8_t *processes;
 };
 
@@ -150,7 +150,7 @@ static enum gt_idle_cause find_cause(struct walk *w, const struct idle_open *gap
 	return GT_IDLE_OTHER_CALL;
 }
 
-/* Add parts between @from and @to. During this time, the thread was in the same calls. */
+/* Add the parts between @from and @to. During this time, the thread stayed in the same calls. */
 static void add_parts(struct walk *w, uint64_t from, uint64_t to)
 {
 	while (from < to) {
@@ -238,12 +238,12 @@ static void open_gap(struct walk *w, const struct idle_gap_row *row)
 		close_unseen(w, gap, 0);
 		return;
 	}
-	/* until the call is seen, the host is the cause up to the call's start */
+	/* as long as the call is not seen, the host is the cause up to the call's start */
 	gap->until = row->call_start && row->call_start < row->end ? row->call_start : row->end;
 	w->gap_count++;
 }
 
-/* Process the call that submits the activity. */
+/* Process the call that submitted the activity. */
 static void see_call(struct walk *w, struct idle_open *gap, const struct gt_item *call)
 {
 	const uint64_t start = gap->row.start, end = gap->row.end, submitted = gap->row.submitted;
@@ -289,7 +289,7 @@ static void see_calls(struct walk *w, const struct gt_item *call)
 		close_gaps(w, w->now);
 }
 
-/* Open gaps that can count at @time or earlier. */
+/* Open gaps whose parts can start at @time or earlier. */
 static void open_gaps(struct walk *w, uint64_t time)
 {
 	while (w->has_gap && w->next_gap.thread == w->thread &&
@@ -347,14 +347,14 @@ static int walk_calls(struct walk *w)
 
 	if (rc)
 		return rc;
-	/* otherwise, blocks of a time range would be read only in part */
+	/* otherwise, blocks at the edge of a time range would be read only in part */
 	if (gt_capture_is_filtered(w->idle->capture))
 		gt_cursor_take_all(cursor);
 	while ((count = gt_cursor_next_several(cursor, &items)) > 0 && !w->status) {
 		if (items->process != w->process || items->ordinal != w->ordinal)
 			begin_thread(w, items);
 		if (!w->idle->held && (!w->has_gap || w->next_gap.thread != w->thread) &&
-		    !w->gap_count) { /* no further call of this thread counts */
+		    !w->gap_count) { /* no further call of this thread matters */
 			gt_cursor_skip_thread(cursor);
 			continue;
 		}
@@ -383,7 +383,7 @@ int idle_walk_host(struct idle *s)
 	read_range(&w);
 	rc = walk_calls(&w);
 	end_thread(&w);
-	/* remaining gaps, in threads without records */
+	/* the remaining gaps belong to threads without records */
 	for (w.thread = LOOKUP_NONE; !rc && w.has_gap; read_gap(&w))
 		open_gap(&w, &w.next_gap);
 	free(w.processes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See idle_read.h. idle.h reports parts in any order, and an exporter needs them by device and
- * time. The parts are therefore also sorted in a file. */
+/* See idle_read.h. idle.h reports parts in any order, but an exporter needs them ordered by device
+ * and time. The parts are therefore also sorted in a file. */
 #include "cli/idle_read.h"
 
 #include <stdlib.h>
@@ -133,7 +133,7 @@ static int read_capture(struct reading *r)
 	return status;
 }
 
-/* Return true if the capture contains GPU activities. If its counts do not show any, search the
+/* Return true if the capture contains GPU activities. If the capture's counts show none, search the
  * records. */
 static bool may_have_activity(const struct gt_capture *capture)
 {

@@ -22,12 +22,14 @@ struct idle_gap_row {
 	uint64_t start, end;
 	uint64_t id, call_start, submitted; /* id and times of the activity's call; 0: not known */
 	uint32_t origin;                    /* origin of the activity */
-	uint32_t thread; /* position of the thread in the order of records; LOOKUP_NONE: none */
-	uint32_t after;  /* origin of the activity before the gap */
+	/* position of the calling thread in the order of records; LOOKUP_NONE: none */
+	uint32_t thread;
+	uint32_t after; /* origin of the activity before the gap */
 	uint32_t pad;
 };
 
-/* Return the earliest start of a gap's parts: the start of the gap or of the call. */
+/* Return the earliest start of a gap's parts: the start of the gap or of the call, whichever is
+ * earlier. */
 static inline uint64_t idle_gap_from(const struct idle_gap_row *gap)
 {
 	return gap->call_start && gap->call_start < gap->start ? gap->call_start : gap->start;
@@ -45,7 +47,7 @@ struct idle_rest {
 	uint64_t from; /* start of the part, which lasts until the gap ends */
 };
 
-/* A part that may still grow; end 0: there is none. */
+/* A part that may still grow; end 0: there is no such part. */
 struct idle_kept {
 	uint64_t start, end;
 	enum gt_idle_cause cause;
@@ -58,15 +60,16 @@ struct idle_open {
 	uint64_t until;             /* end of the time for which the host is the cause */
 	uint32_t causes;            /* one bit for each cause in the gap */
 	uint64_t ns[GT_IDLE_COUNT]; /* time of each cause in `causes`; other elements are not set */
-	struct idle_gap *largest; /* the gap among the largest gaps; NULL: it is not one of them */
+	/* the gap's entry among the largest gaps; NULL: it is not one of them */
+	struct idle_gap *largest;
 	struct idle_kept kept;
 	uint32_t detail_row;
 	bool is_told; /* true if the complete parts are reported, not only their sums */
-	bool is_seen; /* true if the call that submits the activity was seen */
+	bool is_seen; /* true if the call that submitted the activity was seen */
 	bool copies;  /* true if that call is a memcpy or memset */
 };
 
-/* Return how calls of an operation affect an idle device. */
+/* Return the properties of an operation's calls that matter for idle devices. */
 struct idle_operation idle_describe_operation(uint32_t op);
 const struct idle_operation *idle_find_operation(const struct idle *s, uint32_t op);
 enum gt_idle_cause idle_call_cause(const struct idle *s, const struct gt_item *call);
@@ -100,7 +103,7 @@ void idle_open_gap(const struct idle *s, struct idle_open *gap, const struct idl
 /* Add a part of the gap, unless its length is 0. @op, @name: as in struct idle_detail. */
 void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
 		   enum gt_idle_cause cause, uint32_t op, uint32_t name);
-/* Close a gap when all its parts are known, or only its last part is not. */
+/* Close a gap when all its parts are known, or all except the last. */
 void idle_close_gap(struct idle *s, struct idle_open *gap);
 /* Add a gap that has only one cause. */
 void idle_add_whole(struct idle *s, const struct idle_gap_row *row, enum gt_idle_cause cause);
@@ -117,8 +120,8 @@ void idle_blocked_destroy(struct idle_blocked *h);
 void idle_blocked_add_activity(struct idle_blocked *h, uint32_t process, uint64_t id, uint64_t end,
 			       uint32_t name);
 void idle_blocked_note_call(struct idle_blocked *h, const struct gt_item *call);
-/* Add the last part of a gap. @call: submitted the activity that ended the gap; this activity
- * waited for the events that @call names. */
+/* Add the last part of a gap. @call: call that submitted the activity which ended the gap. The
+ * activity waited for the events that @call names. */
 void idle_blocked_add_rest(struct idle_blocked *h, const struct gt_item *call,
 			   const struct idle_rest *rest);
 int idle_blocked_finish(struct idle *s);

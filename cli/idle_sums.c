@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* See idle.h. This file contains the parts of gaps and their sums. */
+/* See idle.h. This file adds up the parts of gaps. */
 #include <stdlib.h>
 
 #include "cli/idle_steps.h"
 
-/* Limits for parts that are too small to be visible. Such parts are only counted in the sums. At
- * most PARTS_MOST parts of a gap are reported, and none of a gap shorter than SEEN_NS. Parts
+/* Limits for reporting parts. Parts that are too small to be visible are only counted in the sums.
+ * At most PARTS_MOST parts of a gap are reported, and none of a gap shorter than SEEN_NS. Parts
  * shorter than PART_NS are not reported. */
 enum { PARTS_MOST = 50, SEEN_NS = 10000, PART_NS = 1000 };
 
@@ -144,7 +144,7 @@ static void add_detail(struct idle *s, uint32_t row, enum gt_idle_cause cause, u
 	s->details[*number].ns += ns;
 }
 
-/* Report the part that was kept back because a following part could have extended it. */
+/* Report the part that was held back because the next part could have extended it. */
 static void hand_on(struct idle *s, struct idle_open *gap)
 {
 	const struct idle_kept *kept = &gap->kept;
@@ -199,13 +199,14 @@ static const struct unrecorded_list *find_paused(struct idle *s, uint32_t proces
 
 void idle_fini_paused(struct idle *s)
 {
-	for (size_t p = 0; p < s->paused_count; p++) /* in case the capture is closed later */
+	for (size_t p = 0; p < s->paused_count; p++) /* free the lists here, because the capture may
+	 * be closed later */
 		unrecorded_list_fini(&s->paused[p]);
 	free(s->paused);
 }
 
-/* Add a part in which other processes were recorded, but not the calls of this host thread, which
- * may have been in calls. */
+/* Add a part of the host's time. Times in which the calls of this process were not recorded, but
+ * other processes were, are unknown, because the thread may have been in calls. */
 static void add_host_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
 			  uint32_t name)
 {

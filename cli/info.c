@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap info: shows a capture's contents, how it was made, and whether it is complete. Unlike
- * `report`, it does not analyse times. Like `report`, it reads every record, so its information
- * about damage and links is reliable. */
+/* gputap info: shows what a capture contains, how it was made, and whether it is complete. Unlike
+ * `report`, this command does not analyse times. Like `report`, it reads every record, so its
+ * information about damage and links is reliable. */
 #include <ctype.h>
 #include <getopt.h>
 #include <math.h>
@@ -196,7 +196,7 @@ static bool is_lost_in_program(const struct info *i)
 	return sum > lost[GT_DROP_UNFINISHED] && !lost[GT_DROP_CORRUPT] && !lost[GT_DROP_OUTPUT];
 }
 
-/* Return true if processes were still running at the end, and no earlier records are missing. */
+/* Return true if processes were still running at the end, and no other records were lost. */
 static bool has_survivors(const struct info *i)
 {
 	bool found = false;
@@ -260,14 +260,14 @@ static void print_label(const char *text)
 
 enum { OPTIONS_SHOWN = 4096 };
 
-/* Return true if @number belongs to an option, @key, that contains a size. */
+/* Return true if @number is the value of an option, @key, that is a size. */
 static bool has_bytes(const char *key, const char *number)
 {
 	return !strncmp(key, "buffer=", 7) || !strncmp(key, "block=", 6) ||
 	       (!strncmp(key, "keep=", 5) && number[-1] == ',');
 }
 
-/* Copy text such as "1.00 s" so that no line break separates number and unit. Return: number of
+/* Copy text such as "1.00 s" so that no line break separates number and unit. Return the number of
  * bytes. */
 static size_t put_tied(char *to, const char *text)
 {
@@ -353,7 +353,8 @@ static void print_coverage(const struct info *i)
 		       pid, gt_domain_name(d), c->reset);
 }
 
-/* Print the processor share of other programs, because times differ on a busy machine. */
+/* Print the share of the processors that other programs used, because times differ on a busy
+ * machine. */
 static void print_load(const struct gt_capture_session *session)
 {
 	const struct gt_machine_load *l = &session->load;
@@ -434,7 +435,7 @@ static void print_session(const struct info *i)
 		       : "-");
 }
 
-/* Print how gputap finds the blocks of the capture. */
+/* Print how gputap found the blocks of the capture: through the index, or by reading the file. */
 static void print_index(const struct info *i)
 {
 	const struct gt_capture_index *index = gt_capture_index(i->capture);
@@ -452,7 +453,7 @@ static void print_index(const struct info *i)
 }
 
 /* Return true if GPU activities can be linked. A mode named after a runtime records only calls of
- * that runtime, and there may be no such calls. */
+ * that runtime, and the program may not have made any. */
 static bool has_linked(const struct info *i)
 {
 	return mode_has_calls(i->mode) &&

@@ -9,7 +9,7 @@
 
 enum { INFO_REASONS_MOST = 8 };
 
-/* Whether the capture shows that a runtime used a device. */
+/* Numbers that show whether a runtime used a device. */
 struct coverage {
 	uint64_t launches[GT_DOMAIN_COUNT]; /* number of calls that launched a GPU activity */
 	uint64_t activity[GT_DOMAIN_COUNT];
@@ -29,7 +29,7 @@ struct info {
 	unsigned reason_count;
 };
 
-/* In output order. */
+/* Tables, in output order. */
 enum info_table {
 	INFO_SESSIONS,
 	INFO_RUNTIMES,

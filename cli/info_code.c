@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of code objects and kernel symbols, see info_code.h. The numbers of a kernel are the
+/* Tables of code objects and kernel symbols, see info_code.h. The numbers in a kernel's row are the
  * resources that its code requests. */
 #include "cli/info_code.h"
 
@@ -124,7 +124,7 @@ static const struct gt_object_info *find_device(const struct gt_capture *capture
 		    : NULL;
 }
 
-/* Return a number of registers. Descriptors count registers in granules. The size of a granule
+/* Compute a number of registers. Descriptors count registers in granules. The size of a granule
  * depends on the processor. If it also depends on the wave size, return an empty cell. */
 static struct grid_cell registers(const struct gt_object_info *kernel,
 				  const struct gt_object_info *device, const char *key, bool vector)
@@ -212,8 +212,8 @@ void info_code_objects(struct grid *g, const struct info_code *code)
 
 /* Kernels ---------------------------------------------------------------------------- */
 
-/* A kernel. In a report, also several kernels that differ only in their handles, because programs
- * create kernels repeatedly. */
+/* A kernel. In a report, an entry also combines kernels that differ only in their handles, because
+ * programs create kernels repeatedly. */
 struct kernel_row {
 	const struct gt_object_info *first;
 	uint64_t dispatches, symbols;
@@ -224,7 +224,7 @@ struct kernel_row {
 struct kernel_rows {
 	struct kernel_row *rows;
 	uint32_t count, room;
-	struct idmap ids; /* row by hash; rows with equal hashes use the next numbers */
+	struct idmap ids; /* hash -> row; rows with equal hashes use the next numbers as keys */
 };
 
 static bool is_same_text(const char *a, const char *b)

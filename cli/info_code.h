@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Device code in `gputap info` and `gputap report`: loaded code objects, their kernels, and the
- * times at which they were loaded and unloaded. A report also shows how often each kernel was
- * dispatched. */
+/* Tables of device code in `gputap info` and `gputap report`: loaded code objects, their kernels,
+ * and the times at which code objects were loaded and unloaded. A report also shows how often each
+ * kernel was dispatched. */
 #ifndef GPUTAP_CLI_INFO_CODE_H
 #define GPUTAP_CLI_INFO_CODE_H
 

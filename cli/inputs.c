@@ -94,7 +94,7 @@ static void find_span(const struct gt_capture_session *s, uint64_t *from, uint64
 	}
 }
 
-/* Return true if two sessions contain the same records: both are snapshots or parts of one
+/* Return true if two sessions contain the same records. Either both are snapshots or parts of one
  * recording, or one of them is the whole recording. */
 static bool is_overlapping(const struct gt_capture_session *a, const struct gt_capture_session *b)
 {

@@ -17,7 +17,7 @@ struct capture_inputs {
 	bool left_out;
 };
 
-/* Choose the captures. A single file is checked when it is opened. If there are several files,
+/* Choose the captures. A single file is checked only when it is opened. If there are several files,
  * those that are not captures are reported and skipped. A capture that cannot be opened is an
  * error. Return the exit code; errors are reported. */
 int inputs_choose(struct capture_inputs *in, char **paths, int count);
@@ -29,7 +29,7 @@ int inputs_report_same(const char *output);
 /* Report an empty capture name, for example from an unset variable. Return GT_EXIT_USAGE. */
 int inputs_report_empty(void);
 
-/* Print notes for the user: sessions that occurred twice, wall clocks that were trusted. */
+/* Print notes about sessions that occurred twice and about wall clocks that were trusted. */
 void inputs_print_notes(const struct gt_capture *capture);
 
 #endif

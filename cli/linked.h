@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts the GPU activities whose calls were recorded, in one pass over records in any order, with
- * two bits per call id. Ids in a thread ascend from 1, so a page of 512 ids is mostly full. A call
- * whose record was lost leaves a gap. */
+/* Counts the GPU activities whose calls were recorded. Makes one pass over the records, in any
+ * order, and needs two bits per call id. Ids in a thread ascend from 1, so a page of 512 ids is
+ * mostly full. A call whose record was lost leaves a gap. */
 #ifndef GPUTAP_CLI_LINKED_H
 #define GPUTAP_CLI_LINKED_H
 
@@ -23,10 +23,10 @@ struct linked {
 	uint32_t count, room;
 	uint32_t last[2]; /* page + 1 of the last call and of the last activity; 0: none */
 	struct idmap by_hash;
-	/* page and id -> number of further activities that wait for their call */
+	/* page and id -> number of additional activities whose call was not seen yet */
 	struct idmap more;
 	uint64_t activity; /* number of activities whose call's record was seen */
-	/* number of activities whose call is known, but whose call's record was not seen */
+	/* number of activities with a known call id whose call was not seen */
 	uint64_t lost;
 };
 

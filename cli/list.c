@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap list: prints the names that other commands accept, from the tables used for tracing. */
+/* gputap list: prints the names that other commands accept. The names come from the tables used for
+ * tracing. */
 #include <fnmatch.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -97,7 +98,7 @@ static bool chosen(const struct list_options *o, const char *name)
 	return false;
 }
 
-/* Return the number of operations, without unused numbers. */
+/* Return the number of operations in a domain, without unused numbers. */
 static uint64_t known_operations(enum gt_domain domain)
 {
 	uint64_t n = 0;

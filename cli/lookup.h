@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two small tables for commands that read records: texts by number and number by text, and a map of
- * numbers. If memory runs out, lookup_grow() reports it and ends the command, which has no data to
- * save. */
+/* Two small tables for commands that read records: numbered texts, which can be looked up by number
+ * and by text, and a map from numbers to numbers. If memory runs out, lookup_grow() reports it and
+ * ends the command, which has no data to save. */
 #ifndef GPUTAP_CLI_LOOKUP_H
 #define GPUTAP_CLI_LOOKUP_H
 

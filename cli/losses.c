@@ -18,8 +18,8 @@ static void add_event(struct losses *l, const struct gt_event_info *e)
 	}
 }
 
-/* Return true for a range that was never ended. It has no record, but is not a loss of the
- * program. */
+/* Return true for the loss reason of ranges that were never ended. Such a range has no record, but
+ * gputap has not lost it. */
 static bool is_open_range(enum gt_drop_reason why, unsigned class, unsigned domain)
 {
 	return why == GT_DROP_UNFINISHED && class == GT_CLASS_CALL &&

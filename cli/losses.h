@@ -13,11 +13,12 @@ struct losses {
 	uint64_t dropped; /* number of records that were counted but do not exist */
 	/* number of program ranges that were still open at the program's end */
 	uint64_t open_ranges;
-	uint32_t missing, failed; /* number of events for uncounted records, and for failed tools */
-	uint32_t untraced;        /* number of programs that were not traced */
-	/* open: true if a file has no end; damaged: true if parts cannot be read */
+	/* numbers of events that report uncounted losses, and of events that report failed tools */
+	uint32_t missing, failed;
+	uint32_t untraced; /* number of programs that were not traced */
+	/* open: true if a file lacks its end; damaged: true if parts of a file cannot be read */
 	bool open, damaged;
-	const char *missing_text; /* text of the first such event, owned by the capture */
+	const char *missing_text; /* text of the first event of `missing`; owned by the capture */
 };
 
 enum { LOSSES_HEADLINE = 128 };
@@ -28,7 +29,7 @@ bool losses_are_none(const struct losses *l);
 /* Write "nothing lost", "12 lost and others uncounted, 1 tool failed" and the like. "": not known,
  * because the file is damaged. */
 void losses_headline(const struct losses *l, char text[LOSSES_HEADLINE]);
-/* Return advice for avoiding losses with this reason; NULL: the reason is sufficient. */
+/* Return advice for avoiding losses with this reason; NULL: there is no advice. */
 const char *losses_advice(enum gt_drop_reason why);
 
 #endif

@@ -117,8 +117,9 @@ static void ignore_signal(int number)
 	(void)number;
 }
 
-/* Turn writing beyond `ulimit -f` into an error that is reported and leaves no unfinished files.
- * Use a handler, not SIG_IGN, so that programs started by gputap get the default again. */
+/* Turn writing beyond `ulimit -f` into an error that is reported and leaves no unfinished files. A
+ * handler is used instead of SIG_IGN, so that programs started by gputap get the default action
+ * again. */
 static void survive_file_limit(void)
 {
 	struct sigaction action = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART}, old;
@@ -132,7 +133,8 @@ int main(int argc, char **argv)
 	const struct gt_command *command;
 
 	survive_file_limit();
-	setlocale(LC_CTYPE, ""); /* allow any character in names; numbers keep the decimal point */
+	/* allows any character in names, while numbers keep the decimal point */
+	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		print_all_help();
 		return GT_EXIT_USAGE;

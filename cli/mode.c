@@ -119,8 +119,8 @@ static uint32_t beside(enum gt_domain lower)
 	return set;
 }
 
-/* Return the domains that record GPU activities for the domains in @set that are recorded on
- * request. */
+/* Return the domains whose GPU activities are recorded for those domains in @set that are recorded
+ * on request. */
 static uint32_t activity_of_requested(uint32_t set)
 {
 	uint32_t activity = 0;
@@ -335,8 +335,8 @@ static void set_activity(struct gt_session *s, uint32_t domains)
 		memset(s->activity[d], domains & BIT(d) ? 0xff : 0, sizeof s->activity[d]);
 }
 
-/* Keep only launches, in APIs whose calls directly cause activities. Runtimes that split a launch
- * into packets (HSA) check the mode themselves. */
+/* Select only the calls that launch activities, in APIs whose calls directly cause activities.
+ * Runtimes that split a launch into packets (HSA) check the mode themselves. */
 static void keep_launches(struct gt_session *s)
 {
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
@@ -354,7 +354,7 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 	uint32_t asked = s->domains, matched = 0, lower;
 	const char *rtl = o->mode ? NULL : getenv("RTL_MODE");
 	const struct mode *mode = &modes[0];
-	bool only_upper; /* true without --domains, which may name other domains */
+	bool only_upper; /* true if --domains, which may name other domains, is absent */
 	int code = 0;
 
 	if (o->mode)

@@ -28,8 +28,8 @@ int mode_choose(struct mode_options *options, struct gt_session *session);
  * near, or @word is a pattern. */
 const char *mode_nearest_operation(const char *word, uint32_t domains);
 
-/* Check that a part of @word, a domain or a family, can be traced. If not, list the traceable
- * domains on stderr and return an exit status. Otherwise return 0. */
+/* Check that some domain of @word, which is a domain or a family, can be traced. If not, list the
+ * traceable domains on stderr and return an exit status. Otherwise return 0. */
 int mode_check_domain(const char *word);
 
 /* Return the mode in a capture's options text. If the text contains no mode, or one that this

@@ -16,7 +16,7 @@ enum {
 	FEW_PERCENT = 10,   /* largest percentage of outliers */
 };
 #define DEVIATION_OF_MAD 1.4826
-#define LEAST_DEVIATION  0.01 /* relative to the median, in case durations are equal */
+#define LEAST_DEVIATION  0.01 /* smallest assumed deviation, as a fraction of the median */
 
 struct instance {
 	uint64_t start_ns, duration_ns;
@@ -90,8 +90,8 @@ static uint64_t excess_of(const struct odd_range *r)
 	return r->duration_ns - r->median_ns;
 }
 
-/* Find the outliers of a name. @best[0]: largest that is not the first instance in its process;
- * @best[1]: largest that is. */
+/* Find the outliers of a name. @best[0]: largest outlier that is not the first instance in its
+ * process; @best[1]: largest outlier that is the first instance. */
 static void find_of_name(const struct odd_ranges_name *n, uint32_t name, uint64_t least_ns,
 			 struct odd_range *best)
 {

@@ -22,7 +22,8 @@ struct odd_ranges {
 
 struct odd_range {
 	uint32_t name, process;
-	/* number of the instance, from 1, by start, among ranges with its name and process */
+	/* number: ordinal of the instance, from 1 and by start, among the ranges of this name in
+	 * its process */
 	uint32_t number, count;
 	uint64_t duration_ns, median_ns;
 };
@@ -32,7 +33,8 @@ struct odd_range {
 void odd_ranges_add(struct odd_ranges *o, uint32_t name, const struct gt_range *range,
 		    uint64_t duration_ns, bool counts);
 /**
- * odd_ranges_find() - find the instance that lost most time compared with the others of its name
+ * odd_ranges_find() - find the instance that took the most additional time compared with other
+ * instances of its name
  * @least_ns: smallest difference to the median
  * Return: true if there is one. The first instance in a process is chosen only if no other instance
  *         is an outlier, because programs start slowly.

@@ -21,7 +21,7 @@ static int no_such(const char *pattern, const char *what)
 		       pattern, what);
 }
 
-/* Write the value of %q{NAME}. @at: position after the '{'. */
+/* Write the value for %q{NAME}. @at: position after the '{'. */
 static int put_variable(const char *pattern, const char *at, size_t length, char *value,
 			size_t size)
 {
@@ -38,8 +38,8 @@ static int put_variable(const char *pattern, const char *at, size_t length, char
 	return 0;
 }
 
-/* Expand the %x at @at, which is the position after its '%'. Return 0, and the length in *bytes; or
- * an exit status. */
+/* Expand the %x whose character after the '%' is at @at. Return 0, and the length in *bytes; or an
+ * exit status. */
 static int expand_one(const char *pattern, const char *at, char *value, size_t size, size_t *bytes)
 {
 	const char *end;
@@ -93,7 +93,7 @@ int output_name_expand(const char *pattern, char *out, size_t size)
 
 			if (code)
 				return code;
-			bytes++; /* count the '%' as well */
+			bytes++; /* includes the '%' */
 			used += (size_t)snprintf(out + used, size - used, "%s", value);
 		}
 	}

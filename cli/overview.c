@@ -97,7 +97,8 @@ static const char *device_kind(const struct summary *s, uint32_t device)
 						: "GPU";
 }
 
-/* Describe the length of an edge and its largest part: "3.60 s (clBuildProgram 3.43 s)". */
+/* Describe the length of an edge and the call with the largest part of it: "3.60 s (clBuildProgram
+ * 3.43 s)". */
 static void describe_edge(const struct edge *e, bool is_after, char *text, size_t size)
 {
 	const uint64_t host_ns =
@@ -118,7 +119,7 @@ static void describe_edge(const struct edge *e, bool is_after, char *text, size_
 			 duration(host_ns));
 }
 
-/* Print edges, except those of less than EDGE_PERCENT of the run. */
+/* Print edges, except those shorter than EDGE_PERCENT of the run. */
 static void print_edges(const struct device_edges *edges, uint64_t run_ns, FILE *out)
 {
 	const bool has_before = percent(edges->before.ns, run_ns) >= EDGE_PERCENT;
@@ -141,7 +142,7 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 {
 	const struct timeline *t = &d->all;
 	const uint64_t run_ns = find_run_ns(s, d), span = timeline_span_ns(t);
-	/* gaps that the sections below add up; a gap may begin before the time range */
+	/* the gaps that the sections below add up; a gap may begin before the time range */
 	const uint64_t gaps_ns = report_idle_device_ns(s, d->device),
 		       idle_ns = gaps_ns ? gaps_ns : timeline_idle_ns(t);
 	char label[32], idle[256], rest[64] = "";
@@ -225,7 +226,7 @@ struct overview_row {
 	const char *name;
 };
 
-/* Treatment of names that exceed their column. */
+/* Treatment of names that do not fit their column. */
 enum names { NAMES_FOLDED, NAMES_CUT, NAMES_FULL };
 
 static int compare_rows(const void *a, const void *b)
@@ -300,7 +301,7 @@ static size_t merge_rows(struct overview_row *rows, size_t count)
 	return kept;
 }
 
-/* Choose the groups of a class with the most time by @value. Rows of 0.0 % are omitted. */
+/* Choose the groups of a class with the largest @value. Rows of 0.0 % are omitted. */
 static size_t choose_rows(const struct summary *s, enum summary_class class,
 			  uint64_t (*value)(const struct summary_group *g),
 			  struct overview_row *rows, size_t most)
@@ -524,7 +525,7 @@ static void print_absence(const struct runtime *runtime, FILE *out)
  * program. */
 static void print_failures(const struct summary *s, FILE *out)
 {
-	const struct runtime *absent = NULL; /* runtime of the first failure with that reason */
+	const struct runtime *absent = NULL; /* runtime of the first failure with this reason */
 	uint64_t failures = 0, refusals = 0;
 	struct grid g;
 
@@ -554,7 +555,7 @@ static void print_failures(const struct summary *s, FILE *out)
 	grid_fini(&g);
 }
 
-/* Print tools that a runtime refused, libraries that are not traced, and devices that failed. */
+/* Print the events about tools that a runtime refused, untraced libraries, and failed devices. */
 static void print_events(const struct gt_capture *capture, FILE *out)
 {
 	unsigned shown = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The first screen: printed at the end of `gputap run`, and by `gputap report` without options.
- * Shows in at most 40 lines: how busy each GPU was and the time that this refers to, the longest
- * activities and calls, causes of idle time with their calls or ranges, waits, failures, and
- * commands that show more. */
+/* The first screen: printed at the end of `gputap run`, and by `gputap report` without options. In
+ * at most 40 lines, it shows how busy each GPU was and in which time, the longest activities and
+ * calls, causes of idle time with the calls or ranges concerned, waits, failures, and commands that
+ * show more. */
 #ifndef GPUTAP_CLI_OVERVIEW_H
 #define GPUTAP_CLI_OVERVIEW_H
 
@@ -14,7 +14,7 @@ struct overview_options {
 	const char *path;   /* path of the capture for the suggested commands; NULL: suggest none */
 	const char *where;  /* filter of the report; NULL: none */
 	bool full_names;    /* true if kernel names are not shortened */
-	unsigned name_room; /* columns for a kernel's name; 0: rest of the line */
+	unsigned name_room; /* number of columns for a kernel's name; 0: rest of the line */
 };
 
 /* Set the keys that the overview needs in a summary. Call before summary_add(). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See picture.h. The first pass over the records finds the queues and threads, the time of each,
- * and the overall start and end. Rows are then chosen. The second pass fills them. */
+/* See picture.h. The first pass over the records finds the queues and threads, the busy time of
+ * each, and the overall start and end. Rows are then chosen. The second pass fills them. */
 #include "cli/picture.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ struct source {
 	uint64_t count, sum_ns, first_ns;
 	int64_t row;                /* index of the row, or NOT_SHOWN */
 	struct picture_users users; /* devices and queues: their processes */
-	/* threads: end of the counted time; calls come in order of their start */
+	/* threads: end of the time counted so far; calls are read in order of their start */
 	uint64_t until_ns, wait_until_ns;
 	struct timeline *spans; /* devices and queues: busy spans */
 };
@@ -40,7 +40,7 @@ struct painter {
 	struct gt_view view;
 	struct source *sources;
 	uint32_t source_count, source_room, device_room;
-	struct idmap by_key; /* source of a queue (by its index in the view) or of a thread */
+	struct idmap by_key; /* index of a queue in the view, or of a thread -> source */
 	bool any, second;
 	struct picture_finder pauses;
 	struct gt_memory_use memory;
@@ -210,7 +210,7 @@ static int survey_call(struct painter *x, const struct gt_item *item)
 	if (!t)
 		return -ENOMEM;
 	if (gt_mark_of(item->op) != GT_MARK_NONE) {
-		/* a range that is one call ends here; other ranges end in another call */
+		/* a range that consists of one call ends here; other ranges end in another call */
 		note_time(x, item->start_ns, item->end_ns);
 		return 0;
 	}
@@ -293,7 +293,7 @@ static void find_pauses_of(struct painter *x, struct picture_row *row, uint32_t 
 	find_pauses(x, row, &one);
 }
 
-/* Describe a queue like reports do: numbered within its process, which is named if several
+/* Describe a queue as in reports: by its number within its process. The process is named if several
  * processes have queues. */
 static char *describe_queue(const struct painter *x, const struct gt_view_queue *q)
 {

@@ -3,7 +3,7 @@
  *
  *   ranges of a thread      slices, one row for each depth
  *   a device, its queues    busy ns in each of `bins` equal parts of the time
- *   threads                 ns in calls, and the part of it in calls that wait
+ *   threads                 ns in calls, and the part of this time in calls that wait
  *   memory in use           points, for each process and kind of memory; only on request
  *
  * All sums are exact: overlapping activities count once. Only records that match the capture's
@@ -67,7 +67,7 @@ struct picture_row {
 	uint32_t device;           /* UINT32_MAX: none, or not known */
 	uint32_t process, ordinal; /* threads and their ranges: process and thread number */
 	unsigned depth;            /* ranges: depth */
-	uint64_t order;            /* position in the picture */
+	uint64_t order;            /* position in the display order */
 	uint64_t count;            /* number of activities or calls */
 	uint64_t busy_ns, wait_ns;
 	uint64_t *busy, *wait; /* time in each bin; wait: only for threads */
@@ -97,7 +97,8 @@ struct picture {
 	uint32_t pauses_count, pauses_room;
 };
 
-/* Read the capture. Return 0 or negative errno with a cause. Without records, row_count is 0. */
+/* Read the capture. Return 0 or negative errno with a cause. If there are no records, row_count is
+ * 0. */
 int picture_read(struct picture *p, const struct gt_capture *c);
 /* Store the row numbers in display order: devices and their queues, threads below their ranges,
  * memory. @order: room for row_count numbers. */

@@ -6,9 +6,9 @@
  *   process 2             |------ recorded ---|
  *   device      ....................paused....................   between the two
  *
- * cli/unrecorded.h does this for gaps between activities. A picture also includes the time before
- * the first activity and after the last. If a process was recorded in this time, the device had no
- * activity. */
+ * cli/unrecorded.h finds such times in gaps between activities. A picture also includes the time
+ * before the first activity and after the last. If a process was recorded in this time, the device
+ * had no activity. */
 #include "cli/picture_pauses.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 void picture_users_add(struct picture_users *users, uint32_t process)
 {
-	for (uint32_t i = users->count; i-- > 0;) /* most often, the process is the last one */
+	for (uint32_t i = users->count; i-- > 0;) /* the process is mostly the last one */
 		if (users->list[i] == process)
 			return;
 	if (users->count == users->room) {

@@ -18,7 +18,7 @@ struct picture_finder {
 	struct picture *picture;
 	const struct gt_capture *capture;
 	struct gt_unrecorded_list list;
-	/* index in picture.pauses, for each set of users that was looked up */
+	/* for each set of users that was looked up: index in picture.pauses */
 	struct idmap by_users;
 };
 

@@ -109,7 +109,7 @@ static void run_trial(const struct check *c, const struct gt_trial_kind *kind, i
 	else
 		kind->run(&trial);
 	gt_trial_report(&trial, GT_TRIAL_ENDED, GT_RULE_NONE, "-");
-	exit(0); /* the plug-in's exit handlers are part of the trial */
+	exit(0); /* runs the plug-in's exit handlers, which are part of the trial */
 }
 
 struct listening {
@@ -138,7 +138,7 @@ static void listen_to(struct check *c, struct listening *l, const struct gt_tria
 	}
 }
 
-/* Receive all messages of a trial. Return false if its time is over. */
+/* Receive all messages of a trial. Return false if the trial's time is over. */
 static bool receive_all(struct check *c, struct listening *l, int pipe)
 {
 	unsigned seconds = c->hung && c->seconds > 3 ? c->seconds / 4 : c->seconds;
@@ -219,7 +219,7 @@ static int start_trial(struct check *c, const struct gt_trial_kind *kind)
 		;
 	if (!l.reported || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		judge_end(c, &l, status);
-	kill(-child, SIGKILL); /* also kill processes that the trial forked */
+	kill(-child, SIGKILL); /* also kills processes that the trial forked */
 	keep_rest(c, kind, &l);
 	return GT_EXIT_OK;
 }
@@ -269,7 +269,7 @@ static int report(const struct check *c)
 	return counts[BROKEN] ? GT_EXIT_FAILURE : GT_EXIT_OK;
 }
 
-/* Return true if the trial that loads the plug-in could not continue and ended early. */
+/* Return true if the trial that loads the plug-in ended early because it could not continue. */
 static bool stop_at_loading(struct check *c)
 {
 	int first = 1;

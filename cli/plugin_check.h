@@ -25,7 +25,7 @@ enum gt_rule {
 };
 
 enum gt_trial_news {
-	GT_TRIAL_TRIES = 1, /* testing of a rule starts; text: the call */
+	GT_TRIAL_TRIES = 1, /* a rule is tested from now on; text: the call */
 	GT_TRIAL_BROKEN,    /* a rule was broken; text: how */
 	GT_TRIAL_UNTRIED,   /* a rule cannot be tested; text: why */
 	GT_TRIAL_ABSENT,    /* a rule is about a group that the plug-in does not have */
@@ -38,12 +38,12 @@ struct gt_trial_message {
 };
 
 struct gt_trial_buffer {
-	uint8_t *data; /* memory that ends at a page boundary; the next page is not mapped */
+	uint8_t *data; /* memory that ends at a page boundary, before a page that is not mapped */
 	size_t bytes, valid, mapped;
 	uint32_t completed; /* number of times that the plug-in completed the buffer */
 };
 
-/* A text of a record that is outside of all buffers, copied when the record was read. */
+/* A record's text that lies outside of all buffers, copied when the record was read. */
 struct gt_trial_text {
 	const char *at;
 	char copy[128];
@@ -79,9 +79,9 @@ extern struct gt_trial *gt_trial_now;
 
 void gt_trial_report(struct gt_trial *t, enum gt_trial_news news, enum gt_rule rule,
 		     const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Announce that the call @what tests @rule from now on. */
+/* Announce that the call @what, which follows, tests @rule. */
 void gt_trial_try(struct gt_trial *t, enum gt_rule rule, const char *what);
-/* Report the rule as broken unless @good. */
+/* Report the rule as broken if @good is false. */
 #define GT_TRIAL_WANT(t, rule, good, ...)                                       \
 	do {                                                                    \
 		if (!(good))                                                    \
@@ -91,7 +91,7 @@ const char *gt_trial_result_name(pu1Result result);
 
 /* Load and register the plug-in. On failure, report it and return false. */
 bool gt_trial_open(struct gt_trial *t);
-/* Set callbacks and enable all kinds. */
+/* Set the callbacks and enable all kinds. */
 void gt_trial_begin(struct gt_trial *t);
 /* Disable all kinds. */
 void gt_trial_end(struct gt_trial *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of a trial to the command that started it: the tested rule, and broken rules. */
+/* Messages from a trial to the command that started it: the tested rule, and broken rules. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -53,7 +53,7 @@ static bool is_loss_explained(const struct gt_trial *t, enum gt_rule rule)
 
 	if (rule != GT_RULE_FLUSHED)
 		explains |= 1ull << GT_RULE_FLUSHED;
-	if (rule == GT_RULE_IN_FLIGHT) /* only times distinguish the sessions */
+	if (rule == GT_RULE_IN_FLIGHT) /* only the times of records distinguish the sessions */
 		explains |= 1ull << GT_RULE_TIMES;
 	return t->reported & explains;
 }
@@ -130,7 +130,8 @@ static bool has_functions(struct gt_trial *t, void *handle)
 	return all;
 }
 
-/* Return a byte that depends on @i, so that a plug-in does not write the same byte by chance. */
+/* Return a byte that depends on @i, so that a plug-in is unlikely to write the same bytes by
+ * chance. */
 static uint8_t guard_byte(size_t i)
 {
 	return (uint8_t)((i + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
@@ -486,7 +487,7 @@ static void in_flight(struct gt_trial *t)
 	for (int i = 0; i < 3; i++) {
 		gt_trial_try(t, GT_RULE_IN_FLIGHT, "a session that ends with activities in flight");
 		for (int k = 0; k < 5 && !end_in_flight(t, items); k++)
-			items *= 4; /* the thread had finished too early */
+			items *= 4; /* the thread finished too early */
 		gt_trial_begin(t);
 		gt_trial_exercise(t, ITEMS);
 		gt_trial_end(t);
@@ -564,7 +565,7 @@ static void disabled(struct gt_trial *t)
 		      t->record_count);
 }
 
-/* Test buffers that are too small. @bytes: size of these buffers. */
+/* Test the plug-in with buffers that are too small. @bytes: size of these buffers. */
 static void starve(struct gt_trial *t, enum gt_rule rule, size_t bytes)
 {
 	size_t good = t->buffer_bytes;
@@ -773,7 +774,7 @@ static void unload(struct gt_trial *t)
 	gt_trial_end(t);
 	gt_trial_flush(t);
 	dlclose(t->plugin.handle);
-	usleep(50000); /* give the plug-in's threads time, if it has any */
+	usleep(50000); /* gives any threads of the plug-in time to run */
 }
 
 static void end_inside(struct gt_trial *t)

@@ -512,7 +512,7 @@ struct gputap_object {
 	const char *uri;                /* code object */
 	uint64_t load_base, load_bytes; /* code object */
 	int64_t load_delta; /* code object: address in memory minus address in its file */
-	uint64_t storage_base, storage_bytes; /* code object: its image in memory; 0, 0: in a file */
+	uint64_t storage_base, storage_bytes; /* code object: its memory image; 0, 0: in a file */
 	int32_t storage_file;                 /* file descriptor; -1: none */
 	uint32_t kernarg_bytes, kernarg_align, group_bytes, private_bytes; /* kernel symbol */
 	uint32_t sgprs, vgprs, accum_vgprs; /* kernel symbol: registers */
