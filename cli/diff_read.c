@@ -341,8 +341,7 @@ static void add_totals(struct reading *r)
 	for (unsigned c = 0; c < SUMMARY_CLASS_COUNT; c++)
 		for (uint32_t i = 0; i < s->groups[c].count; i++)
 			activity_ns[c] += s->groups[c].rows[i].times.total;
-	if (!is_part) /* the value is meaningless with a filter, in a snapshot and in a flight
-	 * recorder's capture */
+	if (!is_part) /* meaningless for a part of the run */
 		add_value(r, DIFF_TOTALS, "from start to end", LOOKUP_NONE, r->run->wall_ns, 0);
 	if (call_ns)
 		add_value(r, DIFF_TOTALS, "in calls", LOOKUP_NONE, call_ns, 0);

@@ -193,8 +193,7 @@ static const struct gt_exporter *choose_format(const struct export_request *requ
 		return exporter;
 	if (export_is_ambiguous(request->output))
 		report_ambiguous();
-	else if (extension) /* last extension of names such as "trace.v2.jsn"; .json.gz counts as
-	 * one extension */
+	else if (extension) /* last extension, as in "trace.v2.jsn"; .json.gz is one extension */
 		unknown_format(strrchr(extension, '.') != extension && !strstr(extension, ".json")
 				       ? strrchr(extension, '.')
 				       : extension,

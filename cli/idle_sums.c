@@ -199,8 +199,7 @@ static const struct unrecorded_list *find_paused(struct idle *s, uint32_t proces
 
 void idle_fini_paused(struct idle *s)
 {
-	for (size_t p = 0; p < s->paused_count; p++) /* free the lists here, because the capture may
-	 * be closed later */
+	for (size_t p = 0; p < s->paused_count; p++) /* the capture may be closed later */
 		unrecorded_list_fini(&s->paused[p]);
 	free(s->paused);
 }

@@ -68,7 +68,7 @@ static uint32_t put_set(struct range_paths *e, uint32_t name, uint32_t around)
 	return e->set_count++;
 }
 
-/* Note that the thread's calls from @id on are in the currently open ranges. */
+/* Note that the thread's calls, starting with call @id, are in the currently open ranges. */
 static void note_change(struct range_paths *e, const struct range_paths_ranges *r, uint64_t id)
 {
 	struct range_paths_change *last = e->change_count ? &e->changes[e->change_count - 1] : NULL;

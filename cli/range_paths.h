@@ -2,9 +2,9 @@
 /* Finds the program's ranges that contain a record, for `--where range=NAME`. Ranges become known
  * when they end, after the records in them. All ranges are therefore read before the records.
  *
- * A set is a chain: a name, and the enclosing set. Sets with the same names in the same order are
- * one set; a set contains each name once. For each thread, this table keeps the call numbers at
- * which the set changes:
+ * A set of ranges is a chain: each element has a name and refers to the enclosing set. Sets with
+ * the same names in the same order are stored once. A set contains each name at most once. For each
+ * thread, this table keeps the call numbers at which the set changes:
  *
  *   number  1     2      3       4
  *           step  step,  step,   step            16 bytes for each change, in memory
@@ -25,7 +25,7 @@ struct range_path {
 
 struct range_paths_change {
 	uint64_t id;
-	uint32_t thread, set; /* set LOOKUP_NONE: in no range from here on */
+	uint32_t thread, set; /* set: the set from this call on; LOOKUP_NONE: no range */
 };
 
 /* Empty if zero-initialised. */

@@ -8,8 +8,8 @@
 #include "cli/spill.h"
 #include "export/ranges.h"
 
-/* A range that another thread has ended. Only the time of its end is known. The last call of its
- * own thread in the range must be found. */
+/* A range that another thread has ended. Only the time of its end is known, so the last call of the
+ * range's own thread in the range must be found. */
 struct timed_range {
 	uint64_t thread, begun, end_ns;
 	uint32_t name;
@@ -18,8 +18,9 @@ struct timed_range {
 /* A range whose name the expression counts. */
 struct counted_range {
 	uint64_t start_ns, end_ns, thread, begun;
-	uint64_t ended; /* call that ended the range; 0: not a call of the same thread */
-	uint64_t open;  /* 1 if the range was never ended */
+	/* call that ended the range; 0: the range was not ended by a call of the same thread */
+	uint64_t ended;
+	uint64_t open; /* 1 if the range was never ended */
 	uint32_t process, occurrence;
 };
 
@@ -31,9 +32,10 @@ struct ranges_read {
 	struct timed_range *timed;
 	uint32_t timed_count, timed_room;
 	struct spill counted;
-	/* for each name: one bit for each occurrence that refers to ranges of this name */
+	/* for each name: one bit for each occurrence in the expression that refers to ranges of
+	 * this name */
 	uint64_t *named;
-	/* for each name: 1 if `named` is valid, because the name was looked up before */
+	/* for each name: 1 if the name was looked up, so that its element of `named` is valid */
 	uint8_t *asked;
 	uint32_t named_room;
 };
@@ -79,7 +81,8 @@ static uint32_t find_timed(const struct ranges_read *r, uint64_t thread)
 }
 
 /* Find the last call in each range for which only the end time is known. A thread's calls are read
- * in order of their start. If a range ended before a call, its last call is an earlier one. */
+ * in order of their start. If a range ended before a call, the range's last call is an earlier
+ * one. */
 static int end_timed(struct ranges_read *r)
 {
 	uint64_t thread = UINT64_MAX, last = 0;
@@ -178,8 +181,8 @@ static void take_range(struct ranges_read *r, const struct gt_range *range, bool
 	}
 }
 
-/* Count ranges in order of their start. Add the ranges that the expression refers to as separate
- * ranges. */
+/* Count the ranges in order of their start. Add each range that the expression refers to once more,
+ * under its number. */
 static int count_ranges(struct ranges_read *r)
 {
 	char text[FILTER_OCCURRENCE_BYTES];

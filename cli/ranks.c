@@ -157,7 +157,7 @@ static struct stay stay_of(const struct one_call *c, size_t member)
 	return s;
 }
 
-/* Return the time from which on @member did not delay the other members. */
+/* Return the time after which @member no longer delayed the other members. */
 static uint64_t begin_of(const struct one_call *c, size_t member)
 {
 	return c->by_kernel ? stay_of(c, member).start_ns : part_of(c, member)->start_ns;
@@ -220,7 +220,8 @@ static size_t find_last(const struct one_call *c)
 	return last;
 }
 
-/* Return the root's member number; the number of members if the root is not known. */
+/* Return the number of the member that is the root; if the root is not known, the number of
+ * members. */
 static size_t find_root(const struct one_call *c)
 {
 	for (size_t i = 0; i < c->match->count; i++)
@@ -229,7 +230,7 @@ static size_t find_root(const struct one_call *c)
 	return c->match->count;
 }
 
-/* Return true if the call is in one launch with the previous call for all members. */
+/* Return true if, for all members, the call belongs to the same launch as the previous call. */
 static bool is_fused(const struct one_call *c)
 {
 	for (size_t i = 0; i < c->match->count; i++) {
@@ -241,7 +242,8 @@ static bool is_fused(const struct one_call *c)
 	return true;
 }
 
-/* Return true if the kernels' times are known for all members, and the kernels correspond. */
+/* Return true if the kernels' times are known for all members, and the kernels of all members
+ * correspond. */
 static bool has_kernels(const struct one_call *c)
 {
 	const struct gt_collective_activity *first = NULL;
@@ -260,7 +262,7 @@ static bool has_kernels(const struct one_call *c)
 }
 
 /* Return the kind of wait for the calls of one launch. If any call makes all members wait for the
- * last one, the whole launch does. */
+ * last member, the whole launch does. */
 static unsigned kind_of(const struct one_call *c)
 {
 	const struct gt_collective_member *m = c->match->members;
@@ -288,7 +290,7 @@ static void compare_call(struct one_call *c)
 
 	c->by_kernel = info && info->joints & GT_JOINT_BY_KERNEL;
 	if (c->by_kernel && is_fused(c))
-		return; /* the launch of this call has been compared */
+		return; /* the launch that contains this call has already been compared */
 	if (c->by_kernel && !has_kernels(c)) {
 		c->r->unmatched++;
 		return;
@@ -320,7 +322,7 @@ static void compare_call(struct one_call *c)
 		row_of_member(c, last)->last++;
 }
 
-/* Compare all members of a communicator from @first on. */
+/* Compare all members of a communicator, starting with @first. */
 static int compare_members(struct ranks *r, size_t first, size_t members, uint64_t tolerance_ns)
 {
 	struct gt_collective_match match;
@@ -344,8 +346,8 @@ static int compare_members(struct ranks *r, size_t first, size_t members, uint64
 	return status;
 }
 
-/* Find messages that a rank waited for. If a message was received before it was sent, the two
- * records belong to different messages. */
+/* Find the messages that a rank waited for. If a message appears to be received before it was sent,
+ * the two records belong to different messages. */
 static void compare_messages(struct ranks *r, uint64_t tolerance_ns)
 {
 	const struct gt_messages *m = &r->collectives.messages;

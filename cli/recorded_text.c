@@ -4,7 +4,7 @@
 
 #include "cli/ui.h"
 
-/* Return the largest number of windows in a process. */
+/* Return the largest number of recording windows in any process. */
 static size_t count_windows(const struct gt_capture *c, const struct gt_capture_session *session)
 {
 	size_t most = 0;

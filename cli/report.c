@@ -33,13 +33,14 @@ enum { TOP_DEFAULT = -1, PAGE_NAME_ROOM = 90 };
 struct report_options {
 	const char *where, *sort, *output;
 	const char *single_path; /* NULL: several captures */
-	long top, frames;        /* number of rows in a table, and of lines in a stack; 0: all */
-	unsigned by;             /* bits such as SUMMARY_NAME; 0: not given */
-	uint32_t tables;         /* one bit for each enum report_table; 0: not given */
+	/* largest number of rows in a table, and of lines in a stack; 0: no limit */
+	long top, frames;
+	unsigned by;     /* bits such as SUMMARY_NAME; 0: --by is absent */
+	uint32_t tables; /* one bit for each enum report_table; 0: no table is named */
 	bool reverse, csv, json, mangled, timeline, html, force, share;
 	bool all, full_names;
 	bool implied;    /* true if the tables were chosen because they support `by` */
-	uint32_t others; /* tables that support `by` but are too long to be shown */
+	uint32_t others; /* tables that support `by`, but are not shown because they are too long */
 };
 
 static void print_report_help(void)
@@ -287,8 +288,8 @@ static int refuse_key(enum report_table table, unsigned by)
 	return GT_EXIT_USAGE;
 }
 
-/* Choose tables. Named tables must support each key. Without names, all tables that support the
- * keys are shown. */
+/* Choose tables. Named tables must support each key. If no tables are named, all tables that
+ * support the keys are shown. */
 static int choose_tables(struct report_options *o)
 {
 	uint32_t knowing = 0;
@@ -498,7 +499,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_count(&j, "calls", s->read[GT_CLASS_CALL]);
 	json_count(&j, "activities", s->read[GT_CLASS_DEVICE]);
 	json_count(&j, "range_records", s->read_ranges);
-	if (s->scope.some) { /* calls of activities may be outside of the time range */
+	if (s->scope.some) { /* the launching calls may be outside of the time range */
 		json_null(&j, "linked");
 		json_null(&j, "call_lost");
 	} else {
@@ -547,8 +548,8 @@ static bool make_page_table(void *data, unsigned number, struct grid *out)
 	return false;
 }
 
-/* Read a picture of the records that match the filter. The capture must not have been read with the
- * filter yet. */
+/* Read a picture of the records that match the filter. Call before the capture is read with the
+ * filter. */
 static int read_picture(struct gt_capture *capture, const char *where, struct picture *picture)
 {
 	struct summary s = {.mangled = picture->mangled};
@@ -586,8 +587,8 @@ static char *make_head(const struct summary *s, const struct report_options *o)
 	return text;
 }
 
-/* Return the first screen as shown on a terminal; NULL: options choose other tables, or out of
- * memory. */
+/* Return the first screen as shown on a terminal; NULL: the options request other tables, or memory
+ * ran out. */
 static char *make_overview(const struct page_source *p)
 {
 	const struct overview_options overview = {
@@ -803,7 +804,7 @@ static int print_report(struct summary *s, const struct report_options *o,
 	return write_answer(o, &answer);
 }
 
-/* Skip data that no requested table needs. */
+/* Exclude data that no requested table needs from the summary. */
 static void leave_out(struct summary *s, uint32_t tables)
 {
 	const uint32_t idle = 1u << REPORT_IDLE | 1u << REPORT_GAPS,
@@ -826,8 +827,8 @@ static bool has_ranks(const struct gt_capture *capture)
 	return false;
 }
 
-/* Choose tables of ranks. The comparison of ranks fits one screen for any number of ranks. The
- * table with a row per rank is only printed on explicit request, and for scripts. */
+/* Choose among the tables of ranks. The comparison of ranks fits one screen for any number of
+ * ranks. The table with a row per rank is printed only on explicit request and for scripts. */
 static void choose_rank_tables(struct report_options *o, const struct gt_capture *capture)
 {
 	const uint32_t of_ranks =

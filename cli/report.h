@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of a report, made from a summary. gputap-report(1) documents the names of the tables and
- * the keys of their columns. They never change, but new ones may be added. */
+ * the keys of their columns. Names and keys never change, but new ones may be added. */
 #ifndef GPUTAP_CLI_REPORT_H
 #define GPUTAP_CLI_REPORT_H
 
@@ -9,7 +9,7 @@
 #include "cli/summary.h"
 
 enum report_table {
-	REPORT_RANKS, /* Only for several ranks */
+	REPORT_RANKS, /* The following tables exist only for several ranks */
 	REPORT_RANK_SPREAD,
 	REPORT_RANK_WAITS,
 	REPORT_OPERATIONS,
@@ -42,8 +42,9 @@ extern const char *const report_table_names[];
 void report_table(struct grid *g, enum report_table table, const struct summary *s,
 		  enum gt_domain domain);
 
-/* Return the columns of @tables (one bit each; 0: all) for --sort, NULL-terminated: titles of one
- * word; or with @keys, all keys. Valid until the next call. */
+/* Return the names of columns of @tables (one bit each; 0: all) that --sort accepts,
+ * NULL-terminated: with @keys, all keys; otherwise the titles that are a single word. Valid until
+ * the next call. */
 const char *const *report_columns(uint32_t tables, bool keys);
 
 /* Return "exit 0", "Killed (signal 9)", "still running" and the like (per-thread buffer).
@@ -55,8 +56,8 @@ const char *report_process_end(bool ended, bool proper_end, int wait_status, boo
  * opencl" if the call is not known. Return false if the process did not die in a call. */
 bool report_death(const struct gt_capture *capture, uint32_t process, char *text, size_t size);
 
-/* Return true if a later entry is the same process. Call for all processes, from the last to the
- * first. */
+/* Return true if a later entry describes the same process. Call for all processes, from the last to
+ * the first. */
 bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid);
 
 #endif

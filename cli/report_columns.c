@@ -31,8 +31,8 @@ const char *const report_table_names[] = {
 	{"process", "process", GRID_TEXT, GRID_IF_ANY, 4, false}, \
 	{"tid", "tid", GRID_ID, GRID_IF_ANY, 0, false}, \
 	{"thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false}
-/* Split of the time of waiting calls: time spent on earlier activities, on transferring their own
- * data, and on neither. The unattributed part is kept even if the terminal is narrow. */
+/* Split of the time in calls that wait: time spent on earlier activities, on transferring the
+ * calls' own data, and on neither. The unattributed part is kept even if the terminal is narrow. */
 #define WAIT_COLUMNS \
 	{"wait_ns", "waiting", GRID_NS, GRID_IF_ANY, 1, false}, \
 	{"transfer_ns", "transferring", GRID_NS, GRID_IF_ANY, 1, false}, \

@@ -8,7 +8,7 @@
 struct report_table_columns {
 	const struct grid_column *columns;
 	unsigned count;
-	const char *heading; /* NULL: defined in info_code.h */
+	const char *heading; /* NULL: the table is defined in info_code.h */
 	size_t usual_top;    /* default number of rows; 0: all */
 };
 

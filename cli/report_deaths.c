@@ -37,7 +37,7 @@ static void add_dead_thread(struct sentence *s, const struct gt_capture *capture
 }
 
 /* Add the open calls of a process. Events of one thread are adjacent, outermost call first.
- * @domains: domains of which a call was named. */
+ * @domains: domains for which an open call has been named. */
 static void add_open_calls(struct sentence *s, const struct gt_capture *capture, uint32_t process,
 			   uint32_t *domains)
 {

@@ -13,8 +13,9 @@
 
 enum {
 	HEAD_INDENT = 2,
-	FILES_EACH = 8, /* with more sessions, the head shows totals */
-	FILES_NAMED = 4 /* largest number of sessions with remarks that are named */
+	/* largest number of sessions shown individually; with more, the head shows totals */
+	FILES_EACH = 8,
+	FILES_NAMED = 4 /* largest number of sessions with remarks that the head names */
 };
 
 bool report_file_is_complete(const struct summary_file *f)
@@ -74,8 +75,8 @@ static void print_left_out(const struct summary *s, FILE *out)
 	}
 }
 
-/* Print requested names that matched nothing. Only for a single capture, because its names are
- * known. */
+/* Print the requested names that matched nothing. Only for a single capture, for which all names
+ * are known. */
 static void print_unmet(const struct summary *s, const char *where, unsigned by, FILE *out)
 {
 	struct capture_selection selection;

@@ -7,8 +7,8 @@
 
 #include "cli/summary.h"
 
-/* Print the head. @where: --where, or NULL. @by: bits such as SUMMARY_NAME, from --by; 0: not
- * given. */
+/* Print the head. @where: argument of --where, or NULL. @by: bits such as SUMMARY_NAME, from --by;
+ * 0: not given. */
 void report_head_print(const struct summary *s, const char *where, unsigned by, FILE *out);
 
 /* Set *calls and *device to true if a session requested calls or GPU activities. */

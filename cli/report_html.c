@@ -144,7 +144,7 @@ static uint64_t find_shortest(const struct picture_pauses *set)
 	return shortest;
 }
 
-/* Print lists of [start, length, reason]. Return the number of omitted pauses. */
+/* Print pauses as lists of [start, length, reason]. Return the number of omitted pauses. */
 static uint64_t put_pauses(FILE *out, const struct picture *p)
 {
 	uint64_t left_out = 0;
@@ -204,7 +204,7 @@ static void put_note(FILE *out, bool *any, const char *text)
 	*any = true;
 }
 
-/* Print sentences about records that are omitted or not drawn individually. */
+/* Print sentences about records that are omitted, or that are not drawn individually. */
 static void put_notes(FILE *out, const struct picture *p, uint64_t pauses_left_out)
 {
 	char text[512];

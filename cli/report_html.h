@@ -15,9 +15,10 @@ enum { HTML_ROWS_MOST = 2000 }; /* largest number of rows in a table */
 
 struct report_page {
 	const char *title, *head; /* head: the first lines of a report as text */
-	const char *overview;     /* first screen of a terminal, without line wrapping; "": none */
+	/* first screen as shown on a terminal, without line wrapping; "": none */
+	const char *overview;
 	const struct picture *picture;
-	/* Make the @number-th table in @out; the page releases it. Return: false if there is no
+	/* Make the @number-th table in @out, which the page releases. Return false if there is no
 	 * such table. */
 	bool (*table)(void *data, unsigned number, struct grid *out);
 	void *data;

@@ -10,8 +10,8 @@
 
 enum { MOSTLY = 2, LINE_CAUSES = 3 };
 
-/* Smallest percentage of a device's idle time, and of a cause, that is printed at the end of a
- * run. */
+/* Smallest percentages that are printed at the end of a run: of a device's idle time, and of a
+ * cause. */
 enum { LINE_SHARE = 10 };
 
 static double percent(uint64_t part, uint64_t whole)

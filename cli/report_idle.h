@@ -10,11 +10,11 @@
 #include "cli/json.h"
 #include "cli/summary.h"
 
-/* Return the idle time of a row's device, summed over all rows of the device. */
+/* Return the idle time of the device to which a row belongs, summed over all rows of the device. */
 uint64_t report_idle_device_ns(const struct summary *s, uint32_t device);
 
-/* Write the calls, ranges or activities with the most time of this cause in a row: "clFinish 80%,
- * clBuildProgram 12%"; "": none is known. */
+/* Write the calls, ranges or activities that make up most of a row's time with this cause:
+ * "clFinish 80%, clBuildProgram 12%"; "": none is known. */
 void report_idle_mostly(const struct summary *s, uint32_t row, enum gt_idle_cause cause, char *text,
 			size_t size);
 

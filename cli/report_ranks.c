@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparison of ranks, differences between ranks, and waits of ranks for other ranks. */
+/* Tables that compare ranks, show the differences between ranks, and show which ranks waited for
+ * which other ranks. */
 #include "cli/report_ranks.h"
 
 #include <stdlib.h>
@@ -52,8 +53,8 @@ static uint64_t idle_ns(const struct ranks_row *row)
 	return timeline_idle_ns(&row->busy);
 }
 
-/* Return ": 20 of 30 kernels of collectives are not compared", with the reason; "": all are
- * compared. */
+/* Return a text such as ": 20 of 30 kernels of collectives are not compared", with the reason; "":
+ * all are compared. */
 static const char *describe_left_out(struct grid *g, const struct ranks *r)
 {
 	uint64_t left = r->kernels - r->compared_kernels;
@@ -73,7 +74,8 @@ static const char *describe_left_out(struct grid *g, const struct ranks *r)
 	return "";
 }
 
-/* Return for how long other ranks waited for messages of a row; LOOKUP_NONE: of all rows. */
+/* Return how long other ranks waited for messages of the rank in @row; LOOKUP_NONE: of all
+ * ranks. */
 static uint64_t sum_messages(const struct ranks *r, uint32_t row)
 {
 	uint64_t ns = 0;
@@ -155,7 +157,7 @@ void report_make_ranks(struct grid *g, const struct summary *s)
 	g->heading = describe_straggler(g, s);
 }
 
-/* Spread of one measure over the ranks. */
+/* Distribution of one measure over the ranks. */
 struct measure {
 	const char *what;
 	uint64_t (*get)(const struct ranks_row *row);

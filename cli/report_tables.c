@@ -38,7 +38,7 @@ static struct grid_cell *put_times(struct grid_cell *cell, const struct histogra
 	return cell;
 }
 
-/* Put the parts of a wait. If no part is known, the cells are empty, not 0. */
+/* Put the parts of a wait into cells. If no part is known, the cells are empty, not 0. */
 static struct grid_cell *put_wait(struct grid_cell *cell, const struct stages_wait *wait)
 {
 	bool split = wait->earlier_ns || wait->transfer_ns || wait->runtime_ns;
@@ -55,7 +55,7 @@ static struct grid_cell name_cell(const struct summary *s, uint32_t name)
 	return name == LOOKUP_NONE ? cell_none() : cell_text(texts_get(&s->names, name));
 }
 
-/* Put the number of a thread or queue, and its process, because the number alone is not
+/* Put the number of a thread or queue, and the process, because the number alone is not
  * meaningful. */
 static struct grid_cell *put_owner(struct grid_cell *cell, const struct summary *s,
 				   const struct summary_group *g)
@@ -180,14 +180,14 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 		inner |= row->inner_ns > all / 100;
 	}
 	sort_by(g, "total_ns");
-	if (inner) /* shares are fractions of self times, and would appear wrong next to totals */
+	if (inner) /* shares are fractions of self times, and would look wrong next to totals */
 		show_always(g, "self_ns");
 	if (waits)
 		show_waits(g, s);
 }
 
-/* Return the end of a process; if it was not seen, the end of the process's last record. 0: the
- * process is not included. */
+/* Return the end of a process; if the end was not seen, the end of the process's last record. 0:
+ * the process is not included. */
 static uint64_t find_end(const struct summary *s, const struct summary_process *p)
 {
 	return p->end_ns ? p->end_ns : s->files[p->file].is_cut ? 0 : s->files[p->file].end_ns;
@@ -241,7 +241,7 @@ static void make_operators(struct grid *g, const struct summary *s)
 	for (uint32_t i = 0; o->activity && i < o->count; i++) {
 		const struct gpu_by_range_row *row = &o->rows[i];
 		const bool inside = row->name != LOOKUP_NONE;
-		/* a range without a count does not match the filter; only its activities match */
+		/* a range without a count does not match the filter, but its activities do */
 		const bool counted = inside && row->count;
 		struct grid_cell *cell;
 
@@ -451,8 +451,8 @@ static void make_devices(struct grid *g, const struct summary *s)
 	show_tracks(g, s);
 }
 
-/* Return the time of a gap since a start. Several files have no common start, so the time counts
- * from the first file that can contain the gap. */
+/* Return the time of a gap relative to a start. Several files have no common start, so the time is
+ * relative to the first file that can contain the gap. */
 static uint64_t since_start(const struct summary *s, uint64_t time)
 {
 	uint64_t best = 0;
@@ -500,8 +500,8 @@ static void make_idle(struct grid *g, const struct summary *s)
 	show_tracks(g, s);
 }
 
-/* Put the cause of a device's gap. If --by splits the gap off, it is a different gap, and @gap is
- * NULL. */
+/* Put the cause of a device's gap. With --by, the gap of a row may not be a gap of the device; @gap
+ * is then NULL. */
 static struct grid_cell *put_gap_cause(struct grid_cell *cell, struct grid *g,
 				       const struct summary *s, const struct idle_gap *gap)
 {
@@ -561,8 +561,8 @@ static void make_gaps(struct grid *g, const struct summary *s)
 	g->selection = true;
 }
 
-/* Make the table of memory. Images whose calls do not contain their size are only counted. For a
- * part of a capture, the peak is not known. */
+/* Make the table of memory. If a call does not contain an image's size, the image is only counted.
+ * For a part of a capture, the peak is not known. */
 static void make_memory(struct grid *g, const struct summary *s)
 {
 	for (size_t i = 0; i < s->memory.sum_count; i++) {

@@ -35,7 +35,7 @@ enum {
 	RANGES_MOST = 1 << 14,
 	GLYPH_BYTES = 8,
 	PAUSE_WHYS = 4,
-	TICK_ROOM = 12 /* smallest distance between numbers of the axis, in columns */
+	TICK_ROOM = 12 /* smallest distance between numbers on the axis, in columns */
 };
 
 struct canvas {
@@ -156,7 +156,7 @@ static uint64_t paused_ns(const struct canvas *v, const struct picture_row *row,
 				 p->start_ns + edge_ns(v, column + 1));
 }
 
-/* Return true if the row was paused for most of the column. */
+/* Return true if the row was not recorded for most of the column's time. */
 static bool is_paused(const struct canvas *v, const struct picture_row *row, unsigned column)
 {
 	return 2 * paused_ns(v, row, column) > bin_ns(v, column);
@@ -218,7 +218,7 @@ static void print_bar(const struct canvas *v, const struct picture_row *row)
 /* Ranges --------------------------------------------------------------------------- */
 
 struct range_cells {
-	char glyph[ROOM_MOST][GLYPH_BYTES]; /* "": second column of a wide character */
+	char glyph[ROOM_MOST][GLYPH_BYTES]; /* "": second column of a double-width character */
 };
 
 static void put_name(struct range_cells *cells, const char *name, unsigned from, unsigned to)
@@ -251,7 +251,7 @@ static void put_range(const struct canvas *v, struct range_cells *cells,
 	unsigned from = column_of(v, s->start_ns);
 	unsigned to = column_of(v, s->end_ns > s->start_ns ? s->end_ns - 1 : s->end_ns);
 
-	if (from == to) { /* shorter than a column; ':' stands for several ranges */
+	if (from == to) { /* shorter than a column; ':' represents several ranges */
 		strcpy(cells->glyph[from], strcmp(cells->glyph[from], " ") ? ":" : "|");
 		return;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `gputap report --timeline`: a picture over time that fits the terminal, and the picture as
+/* `gputap report --timeline`: prints a picture over time that fits the terminal, or the picture as
  * JSON. */
 #ifndef GPUTAP_CLI_REPORT_TIMELINE_H
 #define GPUTAP_CLI_REPORT_TIMELINE_H

@@ -27,7 +27,8 @@ bool retained_text(const struct gt_capture *c, const struct gt_capture_session *
  * causes of idle time are then not known. */
 bool retained_is_part(const struct gt_capture *c);
 
-/* Write an object with that key; for other sessions, write null. */
+/* Write the object "retained" of a session; null if the session belongs to neither a flight
+ * recorder nor a snapshot. */
 void retained_json(const struct gt_capture *c, const struct gt_capture_session *s, struct json *j);
 
 #endif

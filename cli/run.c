@@ -192,7 +192,8 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* slots of a segment without a thread of the program: the first, and that of gputap's own thread */
+/* number of slots in a segment that no thread of the program uses: the first slot, and the slot of
+ * gputap's own thread */
 enum { SLOTS_NOT_THREADS = 2 };
 
 struct run_request {
@@ -204,7 +205,7 @@ struct run_request {
 	bool quiet, no_plugins;
 	char text[4096]; /* options text for the capture */
 	char capture[PATH_MAX];
-	char named[PATH_MAX]; /* output, if it differs from rtl_output */
+	char named[PATH_MAX]; /* output file name, if it differs from rtl_output */
 	char rtl_output[PATH_MAX];
 	const struct gt_exporter *exporter; /* NULL: write a capture */
 	char **argv;
@@ -508,7 +509,7 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 
 /* After the run ------------------------------------------------------------------- */
 
-/* If an error occurred before anything was traced, print a solution if one is known. */
+/* After an error that occurred before anything was traced, print the solution if one is known. */
 static void print_way_out(const struct run_request *r, int error)
 {
 	if (error == EMFILE || error == ENFILE)
@@ -537,7 +538,7 @@ static int cannot_start(const char *program, const struct gt_target *t, int erro
 	return ui_fail(GT_EXIT_CANNOT_EXEC, "%s: cannot be started: %s", program, strerror(error));
 }
 
-/* Print advice for the cause. */
+/* Print advice for the cause of the error. */
 static void note_reason(enum gt_drop_reason why, uint64_t lost)
 {
 	const char *advice = losses_advice(why);
@@ -590,7 +591,8 @@ static void note_obstacle(const struct gt_target *t, const char *program)
 		children ? "; programs that it starts can still be traced" : "");
 }
 
-/* Print processes of the tree that could not be traced, which may explain why nothing was seen. */
+/* Print the processes of the tree that could not be traced, because these may explain why nothing
+ * was seen. */
 static void note_not_traced(const char *path)
 {
 	enum { MOST = 3 };
@@ -642,7 +644,7 @@ static void note_nothing_seen(const struct run_request *r, const struct gt_targe
 	note_not_traced(r->capture);
 }
 
-/* Note processes that are still running. The line about the capture names them. */
+/* Print the number of processes that are still running. The line about the capture names them. */
 static void note_still_running(const struct gt_run_result *result)
 {
 	if (result->still_running)
@@ -728,7 +730,7 @@ static int end_as(int wait_status)
 	number = WTERMSIG(wait_status);
 	fflush(stdout);
 	fflush(stderr);
-	setrlimit(RLIMIT_CORE, &none); /* a core dump, if any, is the program's */
+	setrlimit(RLIMIT_CORE, &none); /* a core dump, if any, must be that of the program */
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(number, SIG_DFL);
 	sigemptyset(&one);
@@ -738,8 +740,8 @@ static int end_as(int wait_status)
 	return 128 + number; /* the signal does not kill gputap */
 }
 
-/* Note another tool's library for NVTX (nsys sets one), because a program loads only one such
- * library. */
+/* Print a note if the environment names another tool's library for NVTX (nsys sets one), because a
+ * program loads only one such library. */
 static void note_other_nvtx(void)
 {
 	const char *path = getenv("NVTX_INJECTION64_PATH");

@@ -48,8 +48,8 @@ static bool is_domain_asked(const struct gt_session *s, enum gt_domain domain)
 	return domain != GT_DOMAIN_NONE && s->domains >> domain & 1;
 }
 
-/* Return true if gputap itself traces the same runtime. Its own tracing has priority, so that
- * nothing is recorded twice. */
+/* Return true if gputap itself traces the plug-in's runtime. gputap's own tracing has priority, so
+ * that nothing is recorded twice. */
 static bool is_traced_without(const struct plugin_finding *f, const char *path, const char *name)
 {
 	enum gt_domain own = gt_domain_find(name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Vendors' plug-ins for `gputap run`: finds them like the loader, tests them, and names them in the
- * session. */
+/* Finds vendors' plug-ins for `gputap run`, in the same way as the loader, tests them, and names
+ * them in the session. */
 #ifndef GPUTAP_CLI_RUN_PLUGINS_H
 #define GPUTAP_CLI_RUN_PLUGINS_H
 
@@ -11,7 +11,8 @@
 /**
  * run_plugins_find() - fill in the session's list of plug-ins
  * Each plug-in is first loaded and registered in a separate process. A plug-in that crashes or
- * hangs is thus noted, and never loaded into the program. Does nothing if there are no plug-ins.
+ * hangs is thus reported, and is never loaded into the program. Does nothing if there are no
+ * plug-ins.
  * @quiet: print only plug-ins that cannot be used
  */
 void run_plugins_find(struct gt_session *session, bool quiet);

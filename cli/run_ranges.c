@@ -92,7 +92,7 @@ static const char *which(uint64_t n, char text[32])
 	return text;
 }
 
-/* Note a missing range. @what: "the recording window never opened" or the like. */
+/* Print a note about a missing range. @what: "the recording window never opened" or the like. */
 static void note_missing(const char *what, const struct gt_range_bound *bound, uint64_t begun)
 {
 	char text[32];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap run --from RANGE --to RANGE: start and end of a process's recording window. */
+/* gputap run --from RANGE --to RANGE: ranges that start and end the recording window of a
+ * process. */
 #ifndef GPUTAP_CLI_RUN_RANGES_H
 #define GPUTAP_CLI_RUN_RANGES_H
 
@@ -15,7 +16,7 @@ int run_ranges_check(const struct gt_window_options *w);
 /* Print " from=.. to=.." for the capture's options text. */
 void run_ranges_describe(const struct gt_range_bound ranges[GT_RANGE_EDGES], FILE *out);
 
-/* At the end of a run, note a recording window that never began or never ended. */
+/* At the end of a run, print a note if the recording window never began or never ended. */
 void run_ranges_note(const struct gt_range_bound ranges[GT_RANGE_EDGES],
 		     const struct gt_ranges_met *met);
 

@@ -10,8 +10,8 @@
 
 /* Options for naming the frames of stacks after the program's end. */
 struct run_stacks {
-	bool no_names;     /* true: add no frame names to the capture */
-	uint64_t lines_ns; /* time limit for looking up source lines of frames */
+	bool no_names;     /* true if no frame names are added to the capture */
+	uint64_t lines_ns; /* time limit for looking up the source lines of frames */
 };
 #define RUN_STACKS_USUAL ((struct run_stacks){.lines_ns = UINT64_C(2000000000)})
 
@@ -29,7 +29,8 @@ void run_stacks_describe(const struct gt_session *session, const struct run_stac
 /* Add frame names to a finished capture, if it contains stacks. Print notes about missing names and
  * failures. @quiet: no progress bar, no notes. */
 void run_stacks_name(const char *path, const struct run_stacks *names, bool quiet);
-/* Like run_stacks_name(), without messages, in any thread. @names: struct run_stacks. */
+/* Add frame names like run_stacks_name(), but without messages; may be called in any thread.
+ * @names: struct run_stacks. */
 void run_stacks_name_snapshot(const char *path, void *names);
 
 #endif

@@ -29,8 +29,8 @@ int run_window_check(const struct gt_window_options *w);
 /* Write " delay=.. .." for the capture's options text; "": everything is recorded. */
 void run_window_describe(const struct gt_window_options *w, char *text, size_t room);
 
-/* At the end of a run, note a recording window that never began, or was never started on
- * request. */
+/* At the end of a run, print a note if the recording window never began, or if recording was never
+ * started on request. */
 void run_window_note(const struct gt_window_options *w, const char *capture,
 		     const struct gt_ranges_met *met);
 

@@ -9,18 +9,20 @@
 #include "generated/runtimes.h"
 
 struct runtime {
-	const char *area, *name; /* area: in gputap doctor; name: in text */
+	const char *area, *name; /* area: used in gputap doctor; name: used in text */
 	bool traced;
-	const char *library;            /* NULL: the runtime's trial finds it (cli/doctor.h) */
+	/* NULL: the runtime's trial finds the library (cli/doctor.h) */
+	const char *library;
 	const char *way;                /* interception method */
 	const char *other_way, *symbol; /* interception method if the library defines `symbol` */
 	/* area of another runtime that this runtime's programs need; NULL: none */
 	const char *needs;
 	/* file of the compute device, and its description: "an AMD GPU" */
 	const char *device, *device_is;
-	const char *software; /* name for `gputap soft` that replaces the device */
-	const char *hint;     /* hint if the library is missing; NULL: none */
-	/* name in PATH; file if it is not there */
+	/* name of the software device in `gputap soft` that replaces the device */
+	const char *software;
+	const char *hint; /* hint if the library is missing; NULL: none */
+	/* name to search in PATH; file to use if PATH lacks it */
 	const char *compiler, *compiler_file, *compiler_hint;
 	const char *absent; /* status names that mean a missing device, separated by spaces */
 };

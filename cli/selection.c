@@ -12,7 +12,7 @@
 
 enum { OPERATIONS_CUT = 200 }; /* largest number of bytes of --ops in the text */
 
-/* Read the value after @key, up to the first occurrence of any of @ends. */
+/* Read the value after @key, up to the first occurrence of any word in @ends. */
 static void read_value(const char *options, const char *key, const char *const *ends, char *out,
 		       size_t size)
 {

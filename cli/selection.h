@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selection of records in `gputap run`, read from a capture's options text. Reports print the
+/* Reads the selection of records in `gputap run` from a capture's options text. Reports print the
  * selection in their heads, and the parts of it that matched nothing. */
 #ifndef GPUTAP_CLI_SELECTION_H
 #define GPUTAP_CLI_SELECTION_H

@@ -27,7 +27,7 @@
 
 enum {
 	ANSWER_SECONDS = 5,
-	OTHERS_SECONDS = 1,   /* time limit for other users' sessions, which root queries */
+	OTHERS_SECONDS = 1,   /* time limit for querying other users' sessions, as root */
 	EXCHANGES_MOST = 256, /* largest number of parallel exchanges */
 	AGAIN_MS = 20,        /* time until the next attempt to connect to a busy session */
 };
@@ -44,7 +44,7 @@ void session_answer_fini(struct session_answer *answer)
 	*answer = (struct session_answer){0};
 }
 
-/* Copy the value of a line that is a single pair. */
+/* Copy the value of a line that consists of a single "key=value" pair. */
 static char *copy_value(const char *line)
 {
 	const char *equals = strchr(line, '=');
@@ -133,8 +133,9 @@ static void end_exchange(struct exchange *e, int error, const char *what)
 	e->what = what;
 }
 
-/* Connect through the folder's descriptor, because paths of sockets are short. If the session's
- * backlog is full, leave the exchange unconnected. The caller tries again in its next round. */
+/* Connect through the folder's descriptor, because the length of socket paths is limited. If the
+ * session's backlog is full, leave the exchange unconnected. The caller tries again in its next
+ * round. */
 static void connect_exchange(struct exchange *e)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -263,7 +264,7 @@ static void exchange_all(struct exchange *all, size_t count, uint64_t deadline_n
 			end_exchange(&all[i], ETIMEDOUT, NULL);
 }
 
-/* Report a failed exchange. The session may have ended since it was found. */
+/* Report a failed exchange. The session may have ended after it was found. */
 static int fail_exchange(const struct exchange *e)
 {
 	switch (e->error) {
@@ -373,8 +374,8 @@ static void add_session(struct session_list *list, const char *folder,
 	session_answer_fini(answer);
 }
 
-/* Query the sessions in the folders. @line: the request. @older: receives the folders of gputap
- * versions that do not know the request; NULL: not needed. Return the number of folders in
+/* Query the sessions in the folders. @line: the request. @older: receives the folders of sessions
+ * whose gputap does not know the request; NULL: not needed. Return the number of folders in
  * @older. */
 static size_t ask_folders(struct session_list *list, char *const *paths, size_t count,
 			  const char *line, uint64_t deadline_ns, char **older)
@@ -600,8 +601,8 @@ static int unknown_process(const struct session_list *list, const char *which)
 	return GT_EXIT_FAILURE;
 }
 
-/* Report an unknown session. An existing file may be another session's capture, a snapshot, a part
- * or a copy, whose session may still be running. */
+/* Report that a session was not found. If @which is an existing file, the file may be a capture of
+ * an ended session, or a snapshot, part or copy, whose session may still be running. */
 static int unknown_session(const struct session_list *list, const char *which)
 {
 	struct stat st;

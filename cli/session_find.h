@@ -2,7 +2,7 @@
 /* Finds running sessions through their folders, and queries them through their control sockets
  * (collector/control.h). A session is identified by one of its processes (`gputap run` itself, or
  * any traced process), its capture's path or name, or its folder. If only one session is running,
- * no identification is needed. */
+ * it need not be named. */
 #ifndef GPUTAP_CLI_SESSION_FIND_H
 #define GPUTAP_CLI_SESSION_FIND_H
 
@@ -29,16 +29,17 @@ struct session_list {
 	size_t count, room;
 	size_t others; /* number of folders of other users' sessions */
 	size_t silent; /* number of sessions whose collector did not answer in time */
-	/* number of these sessions that belong to this user; only root queries the others */
+	/* number of these sessions that belong to this user; only root queries other users'
+	 * sessions */
 	size_t silent_own;
 	bool counts; /* as passed to session_list_read() */
 };
 
 /**
  * session_list_read() - read all running sessions that this user may control
- * @counts: also read how much the sessions have recorded ("status"). A collector answers this
- *          request only between other work. Without @counts, the request is "session", which is
- *          answered immediately.
+ * @counts: also read how much the sessions have recorded, with the request "status". A collector
+ *          answers this request only between other work. Without @counts, the request is "session",
+ *          which is answered immediately.
  * Return: 0, or negative errno with a cause.
  */
 int session_list_read(struct session_list *list, bool counts);
@@ -64,8 +65,8 @@ const char *session_name(const struct session_list *list, const struct session_f
 /**
  * session_ask() - send a request and receive the answer
  * @request: "command key=value ..", values escaped (session_escape())
- * Return: 0; or negative errno with a cause: the session's message, or its fault. -ECONNREFUSED,
- *         -ENOENT: the session is not running.
+ * Return: 0; or negative errno with a cause: the session's error message, or the reason why it did
+ *         not answer. -ECONNREFUSED, -ENOENT: the session is not running.
  */
 int session_ask(const char *folder, const char *request, struct session_answer *out);
 void session_answer_fini(struct session_answer *answer);

@@ -41,7 +41,8 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* Return "snapshot path=.. replace=yes", which the caller frees. NULL: an error was printed. */
+/* Return the request "snapshot path=.. replace=yes", which the caller frees. NULL: an error was
+ * printed. */
 static char *make_request(const char *output, bool force)
 {
 	char folder[PATH_MAX] = "", path[2 * PATH_MAX], *word, *request;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The variable that an option sets, and the variable's value if the option has no argument. */
+/* The variable that an option sets, and the value that it sets if the option has no argument. */
 struct soft_variable {
 	int option;
 	const char *variable, *value;
@@ -21,8 +21,8 @@ struct soft_accelerator {
 	const char *name;
 	const char *help;
 	const struct option *options;
-	const struct soft_variable *variables; /* ended by an entry without a variable */
-	/* Check the variables. Return true if all are valid. */
+	const struct soft_variable *variables; /* list that ends with an entry without a variable */
+	/* Check the environment variables. Return true if all are valid. */
 	bool (*check)(char *why, size_t size);
 	/* Print lines about available devices. Return an exit status. */
 	int (*list)(void);
@@ -35,7 +35,7 @@ struct soft_accelerator {
 extern const struct soft_accelerator soft_amdgpu_accelerator, soft_level_zero_accelerator,
 	soft_cuda_accelerator;
 
-/* Run `gputap soft NAME [options] PROGRAM ...`, starting at NAME. */
+/* Run `gputap soft NAME [options] PROGRAM ...`. The arguments start with NAME. */
 int soft_accelerator_run(const struct soft_accelerator *accelerator, int argc, char **argv);
 /* Run the library's checks before the program starts, with messages that name options. Return 0, or
  * an exit status after a message. */

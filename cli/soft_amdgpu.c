@@ -150,7 +150,7 @@ static int start_program(char **argv)
 		return status;
 	soft_runtime_warn();
 	soft_put_first("LD_LIBRARY_PATH", folder);
-	setenv(SOFT_RUNTIME_OTHER_THUNK, "1", 1); /* other versions ignore it */
+	setenv(SOFT_RUNTIME_OTHER_THUNK, "1", 1); /* other versions ignore the variable */
 	if (wants_kfd || looks_at_kfd(argv[0])) {
 		snprintf(shim, sizeof shim, "%s/" KFD_SHIM, folder);
 		soft_put_first("LD_PRELOAD", shim);

@@ -3,9 +3,10 @@
  * environment variables (soft/level_zero/config.h). Another variable passes the driver's path to
  * the loader.
  *
- * SPIR-V kernels need an OpenCL that accepts SPIR-V. Intel's OpenCL is usually in a virtual
- * environment: if the program is in one, as python is, gputap finds the OpenCL there. A child
- * process tests whether any OpenCL accepts SPIR-V, because a loaded OpenCL stays loaded. */
+ * SPIR-V kernels need an OpenCL that accepts SPIR-V. Intel's OpenCL is usually installed in a
+ * virtual environment. If the program itself is in a virtual environment, as its python is, gputap
+ * finds the OpenCL there. A child process tests whether any OpenCL accepts SPIR-V, because a loaded
+ * OpenCL stays loaded. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -125,7 +126,8 @@ static bool check_variables(char *why, size_t size)
 	return soft_ze_config_read(&config, why, size);
 }
 
-/* Find Intel's OpenCL in @program's virtual environment, in a sibling of the program's folder. */
+/* Find Intel's OpenCL in @program's virtual environment. The OpenCL is in a sibling of the
+ * program's folder. */
 static void find_beside(const char *program)
 {
 	const char *slash = strrchr(program, '/'), *path = getenv("PATH");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks up the ROCr that the dynamic linker would find in its search folders, and reads from its
- * ELF file which functions of libhsakmt it needs. A ROCr that needs functions that the substitute
- * lacks does not load. A ROCr that needs no functions contains its own libhsakmt. ROCr 7 contains
- * its own, but can load another one (SOFT_RUNTIME_OTHER_THUNK). A ROCr that cannot do this cannot
- * use the substitute. */
+ * ELF file which functions of libhsakmt it needs. If a ROCr needs functions that the substitute
+ * lacks, it cannot be loaded. A ROCr that needs no functions contains its own libhsakmt, and cannot
+ * use the substitute unless it can load another libhsakmt instead, as ROCr 7 can
+ * (SOFT_RUNTIME_OTHER_THUNK). */
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>

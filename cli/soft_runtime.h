@@ -18,7 +18,7 @@ bool soft_runtime_find(char out[PATH_MAX]);
 /* Write a sentence about a fault of this machine's ROCr; "": no fault. Return true if programs may
  * run on this ROCr. */
 bool soft_runtime_check(char *out, size_t size);
-/* Print a line or two about the ROCr that was found. */
+/* Print one or two lines about the ROCr that was found. */
 void soft_runtime_describe(FILE *out);
 /* Print notes on stderr if the ROCr that was found is not known to work, or cannot work. */
 void soft_runtime_warn(void);

@@ -23,7 +23,7 @@ struct spill_run {
 	uint64_t at;
 	size_t piece, piece_left; /* next piece, and number of remaining pieces */
 	char *buffer;
-	size_t have; /* number of rows in the buffer that were not passed */
+	size_t have; /* number of rows in the buffer that have not been returned */
 };
 
 struct spill_head {
@@ -65,8 +65,8 @@ static void add_run(struct spill *s, struct spill_run run)
 	s->runs[s->run_count++] = run;
 }
 
-/* Sort rows. Rows mostly come in order, except for interleaved rows of a few threads. Find
- * stretches that are in order, and merge them. */
+/* Sort rows. Rows are mostly added in order, except that the rows of a few threads are interleaved.
+ * Find the stretches that are in order, and merge them. */
 static void sort_rows(struct spill *s)
 {
 	size_t bytes = s->row_bytes, count = 0, room = 0;
@@ -193,7 +193,7 @@ bool spill_add_sorted(struct spill *s, const void *rows, size_t count)
 					      .piece_left = s->piece_count - pieces});
 	else
 		s->piece_count = pieces;
-	free(s->packed); /* do not keep the buffer, because thousands of spills may share a file */
+	free(s->packed); /* the buffer is not kept, because thousands of spills may share a file */
 	s->packed = NULL;
 	s->packed_bytes = s->packed_room = 0;
 	return written;
@@ -301,7 +301,7 @@ static bool is_before(const struct spill *s, const struct spill_head *a, const s
 	return order ? order < 0 : a->run < b->run;
 }
 
-/* Restore the heap: every run comes after its parent. */
+/* Restore the order of the heap, in which every run comes after its parent. */
 static void sift_down(struct spill *s, size_t i)
 {
 	struct spill_head *heads = s->heads, moved = heads[i];
@@ -319,7 +319,7 @@ static void sift_down(struct spill *s, size_t i)
 	heads[i] = moved;
 }
 
-/* Begin reading. The rows in memory become one more run. */
+/* Begin reading. The rows in memory become an additional run. */
 static int begin_reading(struct spill *s)
 {
 	s->reading = true;
@@ -341,7 +341,7 @@ static int begin_reading(struct spill *s)
 	return 0;
 }
 
-/* Pass the row that was returned last. It had to stay valid until now. */
+/* Advance past the row that was returned last, which had to stay valid until now. */
 static int pass_row(struct spill *s)
 {
 	struct spill_head *first = &s->heads[0];

@@ -40,8 +40,8 @@ struct spill {
 	size_t packed_bytes, packed_room;
 	struct spill_piece *pieces;
 	size_t piece_count, piece_room;
-	char *last;     /* last row of the last run, if that run may be extended; otherwise NULL */
-	uint8_t *piece; /* piece that was read from the file */
+	char *last;     /* last row of the last run if that run may be extended; otherwise NULL */
+	uint8_t *piece; /* buffer for a piece that is read from the file */
 	struct spill_run *runs;
 	struct spill_head *heads; /* heap of the runs' next rows, after reading has begun */
 	size_t run_count, run_room, head_count;
@@ -50,8 +50,9 @@ struct spill {
 };
 
 void spill_add(struct spill *s, const void *row);
-/* Write @count sorted rows to the file immediately. Return false if the file is full or failed, now
- * and later; the caller then still owns the rows. Do not combine with spill_add(). */
+/* Write @count sorted rows to the file immediately. Return false if the file is full or has failed.
+ * In this case, all later calls return false as well, and the caller still owns the rows. Do not
+ * combine with spill_add(). */
 bool spill_add_sorted(struct spill *s, const void *rows, size_t count);
 /* Like spill_add_sorted(), but keep the rows in memory. spill_fini() frees them. Only for the last
  * rows. */

@@ -16,7 +16,7 @@ static bool has_no_name(const struct gt_frame *f)
 	return !f->function && !f->file && f->origin != GT_ORIGIN_PYTHON;
 }
 
-/* A line, and the frames of a list that it represents. */
+/* A line, and the frames that the line represents. */
 struct part {
 	size_t first, count;
 };
@@ -95,7 +95,7 @@ static void print_part(FILE *out, const struct gt_frames *frames, const struct p
 	free(name);
 }
 
-/* Print lines from @from to @to, and the number of omitted frames before @next. */
+/* Print the lines between @from and @to, followed by the number of frames omitted before @next. */
 static void print_parts(FILE *out, const struct gt_frames *frames, const struct part *parts,
 			size_t from, size_t to, size_t next)
 {

@@ -17,7 +17,8 @@ enum { STACK_LINES_USUAL = 12 };
 
 /**
  * stack_lines() - return frames as lines separated by '\n'
- * @most: largest number of lines for frames, plus one line for omitted frames. 0: omit none
+ * @most: largest number of lines for frames, not including the line for omitted frames. 0: omit
+ *        none
  * If all Python frames would be omitted, half of the lines are reserved for Python frames.
  * Return: text that the caller frees; NULL: out of memory, or no frames.
  */

@@ -6,8 +6,8 @@
 
 enum { SPANS_MOST = 1 << 20 };
 
-/* Activities: the process, device, queue and track that they ran on. Calls: the process, thread and
- * group that they belong to. Must not contain padding, because origins are compared as bytes. */
+/* Origin of an activity (its process, device, queue and track) or of a call (its process, thread
+ * and group). Must not contain padding, because origins are compared as bytes. */
 struct stages_origin {
 	uint64_t slack_ns;
 	uint32_t process;
@@ -18,8 +18,8 @@ struct stages_origin {
 	uint32_t moves, dependent;
 };
 
-/* A row of the first pass: a GPU activity, at its start, or a call that waits for queues, at its
- * end. There is one row for each activity, of 48 bytes. */
+/* A row of the first pass, sorted by `at`: the start of a GPU activity, or the end of a call that
+ * waits for queues. There is one row of 48 bytes for each activity. */
 struct stage_row {
 	uint64_t at;
 	uint64_t other;         /* activity: its end; call: its start */
@@ -33,15 +33,16 @@ struct stage_row {
 struct join {
 	uint64_t id, start, end;
 	union {
-		uint64_t earlier; /* activity that moves data: time behind other activities */
-		uint64_t wait;    /* call that waited for events or a stream: number of the wait */
+		/* activity that moves data: time spent waiting for earlier activities */
+		uint64_t earlier;
+		uint64_t wait; /* call that waited for events or a stream: number of the wait */
 	};
 	uint32_t process;
 	uint32_t origin : 31, is_call : 1;
 };
 
-/* A row of the third pass: a call that waited for events or a stream, then one row for each
- * activity that it waited for. */
+/* A row of the third pass. A call that waited for events or a stream has one row, followed by one
+ * row for each activity that it waited for. */
 struct wait_part {
 	uint64_t wait;
 	uint64_t start, end; /* times of the call or of the activity */
@@ -56,7 +57,7 @@ struct running {
 
 /* State of a queue at the current time of the sweep. */
 struct queue_state {
-	uint64_t ended; /* latest end of the activities that no longer run; 0: none has run */
+	uint64_t ended; /* latest end of the activities that have ended; 0: none has ended */
 	struct running *running;
 	size_t count, room;
 };
@@ -165,7 +166,7 @@ static void add_slots(struct stages *s)
 		*slot_of(s, &s->origins[i]) = i + 1;
 }
 
-/* Return the number of an origin. @last: cache, because the same few origins are looked up
+/* Return the number of an origin. @last: cache for the few origins that are looked up
  * repeatedly. */
 static uint32_t get_number(struct stages *s, const struct stages_origin *origin, uint32_t *last)
 {
@@ -354,8 +355,8 @@ static uint64_t busy_by(const struct device *d, uint64_t time)
 
 /* The first pass ----------------------------------------------------------------- */
 
-/* Find for how long an activity waited for activities of its own queue, and of other queues on the
- * device. */
+/* Find how long an activity waited for earlier activities of its own queue, and for those of other
+ * queues on the device. */
 static void find_behind(struct sweep *w, const struct stage_row *activity,
 			const struct stages_origin *origin, uint64_t *own, uint64_t *others)
 {
@@ -368,7 +369,7 @@ static void find_behind(struct sweep *w, const struct stage_row *activity,
 		advance(q, start);
 		free_at = q->ended > from ? q->ended : from;
 		for (size_t i = 0; i < q->count;
-		     i++) /* out-of-order queue, or overlapping stamps */
+		     i++) /* out-of-order queue, or overlapping time stamps */
 			beside = q->running[i].start < beside ? q->running[i].start : beside;
 	}
 	if (!from || start <= from)
@@ -532,7 +533,7 @@ static void split_copy(const struct seen_activity *w, const struct join *call,
 		wait.transfer_ns = w->moved - late;
 		wait.earlier_ns = w->earlier;
 		wait.runtime_ns = length - wait.transfer_ns - wait.earlier_ns;
-		/* before its activity, the call may have waited for anything */
+		/* before its own activity, the call may have waited for anything */
 		if (origin->dependent) {
 			wait.unknown_ns = w->moves_from - call->start - w->earlier;
 			wait.runtime_ns -= wait.unknown_ns;
@@ -579,7 +580,7 @@ static int join_calls(struct stages *s, const struct stages_out *out)
 
 struct events {
 	struct stages *stages;
-	uint32_t origin; /* origin for rows that request the activities of a call */
+	uint32_t origin; /* origin of rows that request the activities of a call */
 };
 
 static void ask_for_activity(void *to, uint64_t wait, uint32_t process, uint64_t id)
@@ -608,9 +609,9 @@ static int find_awaited(struct stages *s)
 
 /* Split a wait for events or a stream. @last: the activity with the latest end among those that
  * were unfinished when the call began. A handle whose activity was already finished is not
- * conclusive: the handle may since belong to another event, whose call was not recorded. @sure:
- * true if no handle was inconclusive, the activities of all handles are known, and the call waited
- * for nothing else. */
+ * conclusive, because the handle may since belong to another event whose call was not recorded.
+ * @sure: true if all handles were conclusive, the activities of all handles are known, and the call
+ * waited for nothing else. */
 static void split_events(const struct stages *s, const struct wait_part *call,
 			 const struct wait_part *last, bool sure, const struct stages_out *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Splits the time between a call and its GPU activity, and the time in calls that wait.
+/* Splits into parts the time between a call and its GPU activity, and the time in calls that wait.
  *
  *   call begins       its queue is free     the activity starts   it ends     a blocking call
  *   ends
@@ -20,9 +20,10 @@
 /* Parts of a wait. Their sum is the duration of the wait. */
 struct stages_wait {
 	uint64_t transfer_ns; /* time in which data moved on the device */
-	uint64_t earlier_ns;  /* time behind earlier activities, or waiting for the wait target */
+	uint64_t earlier_ns;  /* time spent waiting for earlier activities or for the wait target */
 	uint64_t runtime_ns;  /* remaining time */
-	uint64_t unknown_ns;  /* time of calls, or of parts, whose reason is not known */
+	/* time of calls, or of parts of calls, for which the reason is not known */
+	uint64_t unknown_ns;
 };
 
 /* A GPU activity with known times. The caller numbers queues and devices. */
@@ -33,9 +34,10 @@ struct stages_activity {
 	uint64_t start_ns, end_ns;
 	uint64_t slack_ns;               /* possible error of the device's clock */
 	uint32_t process, device, queue; /* queue LOOKUP_NONE: not known */
-	uint32_t track;                  /* track for the activity's latency; LOOKUP_NONE: none */
-	uint32_t tag;                    /* value that is passed back to the caller */
-	bool moves;                      /* true if the activity moves data */
+	/* track to which the activity's latency is added; LOOKUP_NONE: none */
+	uint32_t track;
+	uint32_t tag; /* value that is passed back to the caller */
+	bool moves;   /* true if the activity moves data */
 };
 
 /* A call that waits. */
@@ -55,7 +57,7 @@ struct stages_call {
 	uint32_t process, thread, group; /* thread, group: passed back to the caller */
 	uint32_t domain;                 /* domain of the wait targets */
 	enum stages_kind kind;
-	/* true if the call may also have waited for other activities. COPY: for events, before the
+	/* true if the call may also have waited for something else. COPY: for events, before the
 	 * copy began. EVENTS, STREAM: for unknown activities */
 	bool dependent;
 };
@@ -64,7 +66,7 @@ struct stages_queue {
 	uint64_t handle;
 	uint32_t process, queue;
 	uint32_t domain; /* domain of the queue's activities */
-	bool untimed;    /* true if some activities have no times */
+	bool untimed;    /* true if the queue has activities without times */
 };
 
 /* Callbacks for the results. */
@@ -73,14 +75,14 @@ struct stages_out {
 	void (*latency)(void *data, uint32_t track, uint64_t own_ns, uint64_t others_ns,
 			uint64_t runtime_ns);
 	void (*wait)(void *data, uint32_t thread, uint32_t group, const struct stages_wait *wait);
-	/* called for all activities in order of start; @work has times, `id` and `tag`. May be
-	 * NULL */
+	/* called for all activities in order of start. Only the times, `id` and `tag` of @work are
+	 * set. May be NULL */
 	void (*activity)(void *data, const struct stages_activity *activity);
 };
 
 enum { STAGES_LAST = 16 };
 
-/* Properties that many activities, or many calls, share. Rows contain the number of an origin. */
+/* Properties that many activities or many calls share. A row contains the number of its origin. */
 struct stages_origin;
 
 struct stages {

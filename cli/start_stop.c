@@ -86,9 +86,10 @@ struct change {
 	const char *command, *help, *done, *already;
 };
 
-/* Wait until every process has changed its state. A process stopped with SIGSTOP never does.
- * @not_following: number of processes that have not.
- * Return this number at the end. */
+/* Wait until every process has changed its state, at most WAIT_NS, because a process stopped with
+ * SIGSTOP never changes its state.
+ * @not_following: number of processes that have not changed their state.
+ * Return the final value of this number. */
 static uint64_t wait_for_all(const struct session_found *s, uint64_t not_following)
 {
 	const struct timespec nap = {0, 2000000};
