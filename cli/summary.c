@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes one pass over the records of all files together. Every record is first converted to small
- * numbers (name, device, process, thread, queue). It is then passed to the filter, and added to its
+ * numbers (name, device, process, thread, queue). If it passes the filter, it is added to its
  * group, thread and device. */
 #include "cli/summary_steps.h"
 
@@ -71,16 +71,16 @@ static void add_wait(struct stages_wait *sum, const struct stages_wait *wait)
 	sum->unknown_ns += wait->unknown_ns;
 }
 
-/* Return the domain that records the activities of a call or queue. @domain: comes from a file, so
+/* Return the domain that records the activities of a call or queue. @domain comes from a file, so
  * it may be invalid. */
 static uint32_t activity_domain(uint32_t domain)
 {
 	return domain < GT_DOMAIN_COUNT ? gt_domain_traits[domain].activity : domain;
 }
 
-/* Return true if the call is made in another call. An outer call of a domain that is recorded on
- * request does not count, because its waits are only known from the calls in it, as if it were not
- * recorded. */
+/* Return true if the call is made in another call. Outer calls of domains that are recorded on
+ * request are ignored, as if they had not been recorded, because their waits are only known from
+ * the calls in them. */
 static bool is_inner(struct summary_thread *t, const struct gt_item *item)
 {
 	const bool requested = gt_domain_traits[GT_OP_DOMAIN(item->op)].requested;
@@ -91,8 +91,8 @@ static bool is_inner(struct summary_thread *t, const struct gt_item *item)
 	return requested;
 }
 
-/* Note a call that waits. The parts of its wait are known when all activities are known. A call
- * inside another call is a part of that call. */
+/* Note a call that waits. The parts of its wait can be computed when all activities are known. A
+ * call inside another call is ignored, because it is a part of that call. */
 static void note_wait(struct summary_reading *r, const struct summary_entry *e, bool inner,
 		      uint32_t group)
 {
@@ -238,8 +238,8 @@ static void add_latency(struct summary_track *d, const struct gt_item *item)
 }
 
 /* Return true for activities that keep the device busy. Excludes markers and barriers, because some
- * runtimes stamp them long before the activities that they wait for end. Also excludes scratch
- * memory, for which the device waits. */
+ * runtimes stamp them long before the end of the activities that they wait for. Also excludes
+ * scratch memory, for which the device waits. */
 static bool is_activity(const struct gt_item *item)
 {
 	return item->device_op != GT_DEVICE_MARKER && item->device_op != GT_DEVICE_BARRIER &&
@@ -411,7 +411,7 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 	return rc;
 }
 
-/* Return true if the counts of a complete capture show that its programs marked no range. */
+/* Return true if the capture is complete and its counts show that the programs marked no ranges. */
 static bool has_no_ranges(const struct gt_capture *capture)
 {
 	if (!gt_capture_is_whole(gt_capture_health(capture)))

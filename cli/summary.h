@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over captures, from one pass over their records. Memory grows with the number of distinct
- * names, devices, threads and so on, not with the number of records. report.c prints the sums. */
+/* Sums over captures, from one pass over their records. Memory grows with the numbers of distinct
+ * names, devices, threads and so on, but not with the number of records. report.c prints the
+ * sums. */
 #ifndef GPUTAP_CLI_SUMMARY_H
 #define GPUTAP_CLI_SUMMARY_H
 
@@ -36,7 +37,7 @@ enum summary_key {
 	SUMMARY_PROCESS = 4,
 	SUMMARY_THREAD = 8,
 	SUMMARY_QUEUE = 16,
-	SUMMARY_OPERATOR = 32, /* used for a separate table */
+	SUMMARY_OPERATOR = 32, /* splits only a separate table */
 	SUMMARY_RANK = 64,
 	SUMMARY_HOST = 128,
 };
@@ -54,8 +55,9 @@ enum summary_class {
 struct summary_group {
 	/* LOOKUP_NONE if the key does not split groups */
 	uint32_t domain, name, device, process, thread, queue;
-	uint32_t place;              /* index in summary.places of the group's process */
-	uint32_t scope, category;    /* ranges: names of NVTX's domain and of the category in it */
+	uint32_t place; /* index in summary.places of the group's process */
+	/* ranges: names of the NVTX domain and of the category in that domain */
+	uint32_t scope, category;
 	enum gt_device_op device_op; /* GPU activities: operation */
 	enum gt_operation_kind kind; /* SUMMARY_CALLS: kind of the group's first call */
 	struct histogram times;
@@ -87,15 +89,15 @@ struct summary_device {
 	enum gt_domain domain;
 };
 
-/* Activities of a device, or its activities with certain keys. */
+/* All activities of a device, or those with certain keys. */
 struct summary_track {
 	uint32_t device;
 	/* LOOKUP_NONE if the key does not split tracks */
 	uint32_t name, process, thread, queue, place;
 	uint64_t count, untimed, failed;
 	struct timeline all, kernels, copies;
-	/* kernels: launch latency; its parts according to the runtime's time stamps (enqueue,
-	 * submit, wait); its parts according to earlier activities (own, others, runtime) */
+	/* kernels: launch latency; parts of it according to the runtime's time stamps (enqueue,
+	 * submit, wait); parts of it according to earlier activities (own, others, runtime) */
 	struct histogram launch, enqueue, submit, wait;
 	struct histogram own, others, runtime;
 	uint64_t early; /* number of kernels that appeared to start before their calls */
@@ -117,7 +119,7 @@ struct summary_process {
 /* The latest call at a depth. Calls one level deeper are part of this call. */
 struct summary_open {
 	uint64_t end_ns;
-	uint64_t own_ns; /* time without those calls */
+	uint64_t own_ns; /* time without the calls one level deeper */
 	uint32_t group;  /* LOOKUP_NONE: the filter does not match the call */
 	enum gt_operation_kind kind;
 };
@@ -130,14 +132,14 @@ struct summary_thread {
 	uint64_t start_ns, end_ns;
 	struct summary_open *open; /* latest call at each depth */
 	uint32_t open_count;
-	uint32_t outer; /* number of open calls of domains that are recorded on request */
+	uint32_t outer; /* number of open calls in domains that are recorded on request */
 };
 
 struct summary_queue {
 	uint32_t device, process, ordinal;
 	uint64_t handle;
 	enum gt_domain domain;
-	bool untimed; /* true if some activities have no times */
+	bool untimed; /* true if the queue has activities without times */
 };
 
 /* A rank, a host, or a rank on a host, for --by. */
@@ -182,12 +184,12 @@ struct summary {
 	bool progress;
 	bool mangled;                      /* true: kernel names as recorded */
 	struct summary_observer *observer; /* NULL: none */
-	/* true to skip: causes of idle time; busy times; wait targets and stages of kernels'
+	/* true to skip causes of idle time; busy times; or wait targets and stages of kernels'
 	 * latency, which causes of idle time also need */
 	bool no_idle, no_timelines, no_stages;
 	bool is_part; /* true for a cut capture without surrounding records: retained.h */
 
-	/* times that the filter needs; `read` and `linked` cover these times */
+	/* times that the filter needs; `read` and `linked` cover only these times */
 	struct filter_scope scope;
 	struct texts names;
 	struct summary_groups groups[SUMMARY_CLASS_COUNT];
@@ -228,15 +230,15 @@ struct summary {
 	struct launched launched;       /* launches, regardless of the filter */
 	struct range_paths range_paths; /* used if the filter names ranges */
 	struct dispatches dispatches;   /* dispatches for the tables of device code */
-	/* Borrowed. Texts of its objects are read when they are shown */
+	/* Borrowed. The texts of the capture's objects are read when they are shown */
 	const struct gt_capture *capture;
 	struct gt_memory_use memory; /* memory in use by calls that match the filter */
 	/* links of GPU activities to their calls, regardless of the filter */
 	struct linked linked;
-	/* time of calls without the calls inside them, of any kind and runtime, so the sum counts
-	 * no time twice */
+	/* time of calls without the time of calls inside them, regardless of kind and runtime, so
+	 * that the sum contains no time twice */
 	uint64_t kind_ns[GT_KIND_COUNT];
-	uint32_t runtimes; /* one bit for each domain that was seen */
+	uint32_t runtimes; /* one bit for each domain with records */
 };
 
 /* A filter_texts_fn: returns texts for filters whose data is the summary. */
@@ -245,7 +247,7 @@ unsigned summary_texts(void *summary, enum filter_field field, uint32_t number, 
 /* Add a whole capture. Call once. The capture must stay open while tables are made. Return 0 or
  * negative errno with a cause. */
 int summary_add(struct summary *s, const struct gt_capture *capture);
-/* Finish. Return: 0 or negative errno with a cause. */
+/* Compute the results. Return: 0 or negative errno with a cause. */
 int summary_finish(struct summary *s);
 void summary_fini(struct summary *s);
 
@@ -255,12 +257,12 @@ static inline bool summary_holds_for_nothing(const struct summary *s)
 	return s->filter && !s->matched && !s->matched_ranges;
 }
 
-/* Use only the filter, for callers that read the records themselves. @s must be otherwise empty,
- * and receives the information about @capture that the filter needs. Return NULL after reporting an
- * error. */
+/* Set up only the filter, for callers that read the records themselves. @s must be empty except for
+ * the caller's fields, and receives the information about @capture that the filter needs. Return
+ * NULL after reporting an error. */
 struct summary_reading;
 struct summary_reading *summary_begin_filter(struct summary *s, const struct gt_capture *capture);
-/* A gt_item_filter_fn. @reading: result of the function above. Counts matching records in
+/* A gt_item_filter_fn. @reading: result of the function above. Matching records are counted in
  * `matched`. */
 bool summary_wants(void *reading, const struct gt_item *item);
 /* For a call that itself begins or ends a range (push, pop and so on): return true if the range
@@ -268,7 +270,7 @@ bool summary_wants(void *reading, const struct gt_item *item);
 bool summary_wants_range(void *reading, const struct gt_item *call);
 void summary_end_filter(struct summary_reading *reading);
 
-/* Return the time in calls of @group, without the calls inside them. */
+/* Return the time of the calls in @group, without the time of calls inside them. */
 uint64_t summary_self_ns(const struct summary_group *group);
 
 uint64_t summary_dropped(const struct summary *s);

@@ -147,8 +147,8 @@ static uint32_t thread_of(struct summary_reading *r, uint32_t process, uint32_t 
 	return thread;
 }
 
-/* Add a device. It gets its number in the capture, as in `gputap info` and in exports, or the next
- * number if the capture does not know the device. */
+/* Add a device. The device gets its number in the capture, as in `gputap info` and in exports. If
+ * the capture does not contain the device, it gets the next number. */
 static uint32_t add_device(struct summary_reading *r, const struct gt_object_info *object,
 			   enum gt_domain domain)
 {

@@ -61,7 +61,7 @@ uint32_t summary_track_of(struct summary *s, const struct summary_entry *e)
 /* Key of a group. Small, because it is computed for every record. */
 struct group_ids {
 	uint32_t domain, name, device, process, thread, queue, place;
-	uint32_t scope, category; /* ranges only; otherwise 0 */
+	uint32_t scope, category; /* set only for ranges; otherwise 0 */
 };
 
 static bool is_group(const struct summary_group *g, const struct group_ids *k)

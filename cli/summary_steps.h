@@ -7,7 +7,7 @@
 
 #include "cli/summary.h"
 
-/* number of the first device operation in FILTER_KIND, after the kinds of calls */
+/* number of the first device operation among the values of FILTER_KIND, after the kinds of calls */
 enum { SUMMARY_KIND_DEVICE = 64 };
 
 /* State that is needed only while records are read. */
@@ -29,16 +29,16 @@ struct summary_entry {
 	const struct gt_item *item;
 	enum summary_class class;
 	uint32_t domain, name, device, process, thread, queue;
-	uint32_t brief;              /* name of an activity; for memcpys, only the direction */
+	uint32_t brief;              /* name of the activity; for memcpys, only the direction */
 	uint32_t ranges;             /* set of ranges that contain the record */
 	uint32_t scope, category;    /* ranges only */
 	enum gt_operation_kind kind; /* calls only */
 	uint64_t duration_ns;
-	/* start of the record; if its times are not known, start of its call; 0: not known */
+	/* start of the record or, if its times are not known, of its call; 0: not known */
 	uint64_t at_ns;
 	int32_t status;
 	bool timed, failed;
-	/* true if the runtime refused something that the program only tried; not a failure */
+	/* true if the runtime refused a call that the program only tried, which is not a failure */
 	bool refused;
 };
 
@@ -72,8 +72,8 @@ static inline uint64_t summary_place_key(const struct gt_item *item)
 /* Functions of summary_entries.c */
 
 struct summary_entry summary_entry_of_call(struct summary_reading *r, const struct gt_item *item);
-/* Convert a whole range of the program, nested or not. A mark has a name but no time. @id: id of
- * the call that started the range; 0: not known. */
+/* Convert a whole range of the program, whether nested or not. A mark has a name, but no time. @id:
+ * id of the call that started the range; 0: not known. */
 struct summary_entry summary_entry_of_range(struct summary_reading *r, const struct gt_range *range,
 					    uint64_t id);
 struct summary_entry summary_entry_of_activity(struct summary_reading *r,
@@ -98,7 +98,7 @@ void summary_add_failure(struct summary *s, const struct summary_entry *e);
 /* Add a row for each session, regardless of the number of files. Call before the processes. */
 void summary_add_sessions(struct summary_reading *r);
 void summary_add_processes(struct summary_reading *r);
-/* Give devices the numbers that they have when all records are read. */
+/* Give the devices the same numbers that they get when all records are read. */
 void summary_number_devices(struct summary_reading *r);
 /* Note the untraced processes of each session. Call after the processes. */
 void summary_count_untraced(struct summary_reading *r);

@@ -9,7 +9,7 @@
 enum {
 	PENDING = 8192,
 	SPANS_MOST = 512 * 1024,
-	/* smallest number of pending spans, used if a pool is full */
+	/* smallest number of pending spans before they are merged, used if a pool is full */
 	PENDING_LEAST = 512,
 	SPANS_LEAST = 1024,
 	POOL_BYTES = 1 << 30,
@@ -193,7 +193,7 @@ void timeline_add(struct timeline *t, const struct timeline_span *activity)
 		merge_pending(t);
 }
 
-/* Merge the spans of all runs, some of which touch each other. */
+/* Merge the spans of all runs, joining spans that touch each other. */
 static int merge_runs(struct timeline *t)
 {
 	struct timeline_span now = {0};
@@ -226,7 +226,7 @@ int timeline_finish(struct timeline *t)
 	merge_pending(t);
 	if (t->pool)
 		t->pool->bytes -= t->span_room * sizeof *t->spans;
-	if (t->span_count) { /* the spans in memory become one more run */
+	if (t->span_count) { /* the spans in memory become an additional run */
 		spill_take_sorted(get_runs(t), t->spans, t->span_count);
 		t->spans = NULL;
 		t->span_count = t->span_room = 0;

@@ -27,12 +27,13 @@ struct timeline_span {
 
 struct timeline_gap {
 	uint64_t start, end;
-	uint64_t idle_ns;    /* length without unrecorded time */
-	uint64_t starved_ns; /* time in which the activity that ended the gap was not yet queued */
+	uint64_t idle_ns; /* length without unrecorded time */
+	/* part of the gap in which the activity that ended it was not yet queued */
+	uint64_t starved_ns;
 	uint32_t before, after;
 };
 
-/* Memory and a file that timelines share. Empty if zero-initialised. */
+/* Memory limit and file that timelines share. Empty if zero-initialised. */
 struct timeline_pool {
 	size_t bytes, bytes_most; /* bytes_most 0: default */
 	struct spill_file file;
@@ -56,15 +57,16 @@ struct timeline {
 	size_t spans_most; /* 0: default */
 	struct timeline_span *spans, *pending;
 	size_t span_count, span_room, pending_count, pending_room;
-	struct spill runs;                /* spans beyond the limit */
-	bool any, finished_any, disorder; /* disorder: true if pending is not sorted */
+	struct spill runs;                /* spans beyond the memory limit */
+	bool any, finished_any, disorder; /* disorder: true if `pending` is not sorted */
 	uint64_t end_ns;                  /* end of the span that was finished last */
 	uint32_t end_name;
 };
 
 /* Add an interval. A zero-initialised timeline is empty. */
 void timeline_add(struct timeline *t, const struct timeline_span *activity);
-/* Finish. Return 0, or negative errno with a cause if the temporary file cannot be read. */
+/* Compute the results. Return 0, or negative errno with a cause if the temporary file cannot be
+ * read. */
 int timeline_finish(struct timeline *t);
 void timeline_fini(struct timeline *t);
 void timeline_pool_fini(struct timeline_pool *p);

@@ -20,7 +20,7 @@
 
 #define NS UINT64_C(1000000000)
 enum {
-	LAG_MS = 300, /* delay after which completed records are in the file */
+	LAG_MS = 300, /* delay after which completed records have reached the file */
 	KEEP_S = 3,
 	HEAD_LINES = 17, /* number of screen lines that are not table rows */
 	ROWS_PLAIN = 10,
@@ -30,7 +30,7 @@ enum {
 struct top {
 	const char *which;
 	struct top_session session;
-	/* views: interval, start of the first view, ends of the last two views */
+	/* of the views: interval, start of the first one, ends of the last two */
 	uint64_t delay_ns, begin_ns, last_ns, before_ns;
 	long count; /* number of views; 0: until the session ends */
 	bool json, ended, quit, held, screen;
@@ -258,7 +258,7 @@ static int read_new(struct top *t)
 		}
 	} while (!status && !t->ended && !interrupted &&
 		 t->sums.all_call_count - calls + t->sums.all_activity - activity > PART_RECORDS);
-	if (over) /* the collector was killed, so the capture has no end, and will get none */
+	if (over) /* the collector was killed, so the capture has no end and never gets one */
 		t->ended = true;
 	return status;
 }
@@ -325,7 +325,7 @@ static int show_views(struct top *t)
 	return status;
 }
 
-/* Report a session that provides no more data, or none yet. Return the exit code. */
+/* Report that a session provides no more data, or has provided none yet. Return the exit code. */
 static int refuse_session(const struct top *t, int status)
 {
 	if (!status && t->ended)
@@ -354,7 +354,7 @@ static int run_top(int argc, char **argv)
 		top_sums_fini(&t.sums);
 		return code;
 	}
-	gt_error_clear(); /* a persistent error is found again, and reported */
+	gt_error_clear(); /* if the error persists, it is found again and reported */
 	open_screen(&t);
 	code = show_views(&t);
 	close_screen(&t);

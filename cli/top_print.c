@@ -44,8 +44,8 @@ static const struct grid_column copy_columns[] = {
 
 #define INIT_GRID(g, name, columns) grid_init(g, name, columns, sizeof(columns) / sizeof *(columns))
 
-/* Return the busy share of the recorded time. If almost no time was recorded, the share is not
- * known. */
+/* Return the busy share of the recorded time. If almost nothing of the interval was recorded, the
+ * share is not known. */
 static struct grid_cell share_of(uint64_t busy_ns, uint64_t length_ns, uint64_t paused_ns)
 {
 	uint64_t known_ns = length_ns > paused_ns ? length_ns - paused_ns : 0;
@@ -170,7 +170,7 @@ static void make_table(const struct top_view *v, int table, struct grid *g)
 	}
 }
 
-/* Print "paused by delay, starts in 12.0 s, 4.01 s; 1 process, 0 ended" and the like. */
+/* Print a line such as "paused by delay, starts in 12.0 s, 4.01 s; 1 process, 0 ended". */
 static void print_state(const struct top_view *v, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
@@ -178,7 +178,7 @@ static void print_state(const struct top_view *v, FILE *out)
 	bool paused = !strcmp(v->state, "paused");
 
 	fprintf(out, "\n%s%s%s", paused ? c->yellow : c->green, v->state, c->reset);
-	if (paused) /* the reason `paused` is printed as the option --paused */
+	if (paused) /* the reason "paused" is printed as the option --paused */
 		fprintf(out, " (by %s)",
 			strcmp(v->session->why, "paused") ? v->session->why : "--paused");
 	if (paused && v->session->starts_in_ns)

@@ -16,8 +16,8 @@ struct top_view {
 	const struct top_sums *sums;
 	const struct top_session *session;
 	uint64_t interval_ns, elapsed_ns; /* time of the sums, and time since top began */
-	uint64_t from_ns, to_ns;          /* time range for the busy times of devices */
-	const char *state;                /* state of the session: "recording", "ended" and so on */
+	uint64_t from_ns, to_ns; /* time range in which busy times of devices are computed */
+	const char *state;       /* state of the session: "recording", "ended" and so on */
 	enum top_order order;
 	bool held;   /* true if the view is frozen */
 	size_t rows; /* largest number of rows in a table; 0: all */

@@ -74,8 +74,8 @@ static void find_late(struct top_session *s)
 	session_list_fini(&list);
 }
 
-/* Send a request to the session. Return true if it answered. If @says, errors are noted in
- * `said`. */
+/* Send a request to the session. Return true if the session answered. @says: true to store an error
+ * in `said`. */
 static bool ask(struct top_session *s, const char *request, struct session_answer *out, bool says)
 {
 	int status = *s->folder ? session_ask(s->folder, request, out) : -1;
@@ -111,7 +111,7 @@ static void look_at_snapshot(struct top_session *s)
 	session_answer_fini(&now);
 }
 
-/* Add pauses. The result is exact only if the state changed at most once between two looks. */
+/* Add pauses. The result is exact only if the state changed at most once between two queries. */
 static void count_pause(struct top_session *s, uint64_t changed_ns, uint64_t now_ns)
 {
 	uint64_t from_ns = s->looked_ns ? s->looked_ns : now_ns;

@@ -57,7 +57,7 @@ void top_sums_begin(struct top_sums *s)
 
 /* Devices ---------------------------------------------------------------------------- */
 
-/* Return an item's device. Devices keep their numbers while a capture grows. */
+/* Return the device of an item. Devices keep their numbers while a capture grows. */
 static struct top_device *get_device(struct top_sums *s, const struct gt_capture *c,
 				     const struct gt_item *item)
 {
@@ -83,7 +83,7 @@ static struct top_device *get_device(struct top_sums *s, const struct gt_capture
 
 static void add_span(struct top_device *d, uint64_t start_ns, uint64_t end_ns)
 {
-	if (start_ns < d->kept_from_ns) /* earlier time is past, or of a removed span */
+	if (start_ns < d->kept_from_ns) /* earlier times are no longer needed */
 		start_ns = end_ns < d->kept_from_ns ? end_ns : d->kept_from_ns;
 	if (start_ns >= end_ns)
 		return;
@@ -172,7 +172,7 @@ static uint32_t put_kernel_name(struct top_sums *s, const struct gt_capture *c,
 	if (!item->name)
 		return texts_put(&s->names, gt_device_op_name(item->device_op));
 	text = gt_capture_string(c, item->process, item->name);
-	if (!*text) /* the block of another thread contains the name, and follows later */
+	if (!*text) /* the name is in a block of another thread, which follows later */
 		return LOOKUP_NONE;
 	readable = gt_demangle(text);
 	name = texts_put(&s->names, readable ? readable : text);
@@ -271,8 +271,8 @@ static void add_call(struct top_sums *s, const struct gt_item *item)
 		   item->end_ns > item->start_ns ? item->end_ns - item->start_ns : 0, 0);
 }
 
-/* Count lost records. TORN: records that a reader cannot see; here, all records before them were
- * read. UNFINISHED: records that live processes may still complete. */
+/* Count lost records. TORN: records that a reader cannot see; here, all records before them have
+ * been read. UNFINISHED: records that live processes may still complete. */
 static uint64_t count_lost(const struct gt_counts *counts, bool ended)
 {
 	uint64_t lost = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums for `gputap top`, over all records since it began, and over the last interval.
+/* Sums for `gputap top`: over all records since the command began, and over the last interval.
  *
  * A device is busy while any of its activities runs. Spans of the last seconds are kept, so that
  * activities that become known late, and overlapping activities, count once and at their own
@@ -38,7 +38,7 @@ struct top_device {
 };
 
 struct top_sums {
-	uint64_t begin_ns; /* set by the caller: activities count as busy from this time on */
+	uint64_t begin_ns; /* set by the caller: activities are counted as busy from this time on */
 	struct texts names;
 	struct idmap kernel_names; /* numbers of names, by process and string */
 	/* Kernels whose names are not in the file yet. `name`: the string and its process */

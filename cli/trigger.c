@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See trigger.h. Before the first record, the expression is evaluated for each operation to find
- * the smallest duration of a record that can match. "and" takes the longer duration of its two
- * sides, "or" the shorter one. "not" provides no limit. */
+/* See trigger.h. Before the first record, the expression is evaluated for each operation, to find
+ * the smallest duration with which a record can match. "and" takes the longer duration of its two
+ * sides, "or" the shorter one. "not" sets no limit. */
 #include "cli/trigger.h"
 
 #include <stdlib.h>
@@ -16,11 +16,11 @@
 
 struct trigger {
 	struct filter *filter;
-	struct texts texts; /* numbers for filter_record.text */
+	struct texts texts; /* numbers of the texts in filter_record.text */
 	char pid[16];
 };
 
-/* Return the texts of a number. A process has its pid and the names of its program as texts. */
+/* Store the texts of a number. A process has its pid and the names of its program as texts. */
 static unsigned give_texts(void *data, enum filter_field field, uint32_t number, const char **texts)
 {
 	const struct trigger *t = data;

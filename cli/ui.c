@@ -34,7 +34,7 @@ static unsigned say_who(const struct ui_colors *c, const char *color)
 	return (unsigned)n - (unsigned)strlen(color) + 1;
 }
 
-/* Return the formatted text in new memory; NULL: out of memory. */
+/* Return the formatted text in allocated memory; NULL: out of memory. */
 static char *sentence(const char *format, va_list args)
 {
 	char *text;
@@ -46,7 +46,7 @@ int ui_flush(FILE *out)
 {
 	bool failed = ferror(out);
 
-	if (failed) { /* an earlier write failed: repeat it to get the reason */
+	if (failed) { /* an earlier write failed; another write returns the reason */
 		clearerr(out);
 		putc('\n', out);
 	}
@@ -131,7 +131,7 @@ static unsigned count_edits(const char *a, const char *b)
 const char *ui_nearest(const char *word, const char *const *names)
 {
 	size_t length = strlen(word);
-	/* one more than the largest allowed distance */
+	/* initially one more than the largest allowed distance */
 	unsigned best = (unsigned)(length < 2 ? 1 : length < 5 ? 2 : (length + 1) / 3 + 1);
 	const char *nearest = NULL;
 
@@ -365,7 +365,8 @@ const char *ui_shell_word(const char *word)
 	return start;
 }
 
-/* Print a character. Return its number of bytes, and add its columns to *width. */
+/* Print a character. Return the number of its bytes, and add the number of its columns to
+ * *width. */
 static size_t put_character(FILE *out, const char *text, unsigned *width)
 {
 	uint32_t c;

@@ -39,18 +39,19 @@ int ui_take_once(const char *option, const char *value, const char **slot);
 /* Print " @before a, b, c" on stderr, in as many lines as needed. @names: NULL-terminated. */
 void ui_list_names(const char *before, const char *const *names);
 
-/* Print the error for '?' and ':' from getopt_long(), with the nearest long option. Requires opterr
- * 0 and a short option string that starts with ':'. Return GT_EXIT_USAGE. */
+/* Print the error for the results '?' and ':' of getopt_long(), with the nearest long option.
+ * Requires opterr 0 and a short option string that starts with ':'. Return GT_EXIT_USAGE. */
 struct option;
 int ui_bad_option(const char *command, char *const *argv, const struct option *options);
 
-/* Colours, used on a terminal unless NO_COLOR is set or TERM is dumb. Each is "" when off. */
+/* Escape codes for colours. All are "" unless the output is a terminal, NO_COLOR is not set, and
+ * TERM is not "dumb". */
 struct ui_colors {
 	const char *bold, *dim, *red, *green, *yellow, *cyan, *reset;
 };
 const struct ui_colors *ui_colors(FILE *stream);
-/* Number of columns to fit into: those of the terminal. Without a terminal: COLUMNS, or
- * UI_ROOM_FILE if COLUMNS is not set. */
+/* Return the number of columns available for output: those of the terminal. Without a terminal:
+ * COLUMNS, or UI_ROOM_FILE if COLUMNS is not set. */
 enum { UI_ROOM_FILE = 120, UI_ROOM_MOST = 10000 };
 unsigned ui_room(FILE *stream);
 /* Set the number of columns for streams that are not terminals; 0: restore the default. */
@@ -74,11 +75,11 @@ const char *ui_bytes(uint64_t bytes);
 const char *ui_rate(double bytes_per_s);
 const char *ui_count(uint64_t count);
 
-/* Return @word in shell syntax, quoted if necessary, with control characters as '?'. Results stay
- * valid for one more call. */
+/* Return @word in shell syntax, quoted if necessary, with control characters as '?'. A result stays
+ * valid during the next call of the function. */
 const char *ui_shell_word(const char *word);
 
-/* Text from a traced program, made safe for a terminal. */
+/* The following functions make text from a traced program safe for a terminal. */
 /* Like gt_text_next(), for a non-empty @text that ends with a NUL. */
 size_t ui_utf8(const char *text, uint32_t *character);
 /* Print @text for an output other than a terminal. @put: a function of export/text.h. */
@@ -88,8 +89,8 @@ unsigned ui_width(const char *text);
 /* Print @text, with control characters as '?'. If it needs more than @most columns, cut it with
  * "..". Return the number of columns printed. */
 unsigned ui_put(FILE *out, const char *text, unsigned most);
-/* Like ui_put(), but cut the beginning, at a '/' if possible, because the end of a path is more
- * informative. */
+/* Print @text like ui_put(), but cut its beginning, at a '/' if possible, because the end of a path
+ * is more informative. */
 unsigned ui_put_end(FILE *out, const char *text, unsigned most);
 
 /* A space at which ui_wrap() does not break a line, for example between a number and its unit. */
@@ -104,10 +105,10 @@ unsigned ui_wrapf(FILE *out, unsigned at, unsigned indent, const char *format, .
 enum { UI_LABEL = 9, UI_INDENT = 2 }; /* numbers of columns */
 /* Print the @label of a section, or "", in UI_LABEL columns. */
 void ui_print_label(FILE *out, const char *label);
-/* Print @label and wrapped sentences after it, in @color if that is not NULL. */
+/* Print @label, followed by wrapped sentences, in @color unless @color is NULL. */
 void ui_print_line(FILE *out, const char *label, const char *color, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Print wrapped sentences, indented by UI_INDENT, in @color if that is not NULL. */
+/* Print wrapped sentences, indented by UI_INDENT, in @color unless @color is NULL. */
 void ui_print_sentence(FILE *out, const char *color, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

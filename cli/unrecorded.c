@@ -72,8 +72,8 @@ static void add_interval(struct edges *e, uint64_t from, uint64_t to, enum edge_
 	add_edge(e, to, kind, -1);
 }
 
-/* Add a process. If it was never paused, it was recorded during its whole life, or always if its
- * life is not known. */
+/* Add a process. A process that was never paused was recorded during its whole life. If its life is
+ * not known, it is assumed to have been recorded at all times. */
 static void add_process(struct edges *e, const struct gt_capture *capture, uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(capture, process);
@@ -88,7 +88,7 @@ static void add_process(struct edges *e, const struct gt_capture *capture, uint3
 			     w[i].recorded ? EDGE_RECORDED : EDGE_PAUSED);
 }
 
-/* Return the time before which records are not retained. 0: all records are retained. */
+/* Return the time before which records were evicted. 0: all records were retained. */
 static uint64_t find_kept_begin(const struct gt_capture_session *session)
 {
 	return session->kept.is_kept ? session->kept.begin_ns + (uint64_t)session->shift_ns : 0;
@@ -103,7 +103,7 @@ static void add_session(struct edges *e, const struct gt_capture *capture, size_
 	const uint64_t kept_ns = find_kept_begin(session);
 
 	if (session->kept.is_cut && !session->kept.is_whole_time)
-		return; /* other activities of that time were excluded */
+		return; /* other activities of this time were excluded */
 	add_interval(e, first_ns > kept_ns ? first_ns : kept_ns, last_ns, EDGE_SESSION);
 }
 
@@ -133,8 +133,9 @@ static void add_span(struct unrecorded_list *l, uint64_t start, uint64_t end)
 	l->spans[l->count++] = (struct unrecorded_span){start, end};
 }
 
-/* Compute the list. While no process lives, the state continues, because a process that began in a
- * pause may have left no trace. Such a time counts only if a pause follows. */
+/* Compute the list. In times without a live process, the previous state continues, because a
+ * process that began in a pause may have left no trace. Such a time counts as unrecorded only if a
+ * pause follows. */
 static struct unrecorded_list sweep(struct edges *e)
 {
 	struct unrecorded_list list = {0};

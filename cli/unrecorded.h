@@ -4,10 +4,10 @@
  *
  *   paused    every live process with activities on the device was paused
  *             (docs/guides/recording-windows.md)
- *   evicted   before the records that a flight recorder retained
- *   cut       all time, if a capture was cut from another with a filter on more than time
- *   between   before a session's first activity on the device, or after its last activity, for
- *             several captures
+ *   evicted   time before the records that a flight recorder retained
+ *   cut       all time, if a capture was cut from another with a filter that tests more than time
+ *   between   with several captures, time before a session's first activity on the device or after
+ *             its last activity
  *
  *   unrecorded_note()   each activity      -> first and last activity of each process and device
  *   unrecorded_make()   device, processes  -> spans in order, disjoint */
@@ -44,7 +44,7 @@ struct unrecorded {
 	struct idmap by_key; /* device << 32 | process -> user */
 };
 
-/* Return true if @process is one of the requested processes. */
+/* A callback that returns true if @process is one of the requested processes. */
 typedef bool unrecorded_match(const void *data, uint32_t process);
 
 /* Return true if the capture can contain unrecorded time. If not, all lists are empty. */
@@ -66,8 +66,8 @@ static inline void unrecorded_note(struct unrecorded *u, uint32_t device, uint32
 /* Return the unrecorded time. @device: LOOKUP_NONE: any device; @match: NULL: all processes. */
 struct unrecorded_list unrecorded_make(const struct unrecorded *u, const struct gt_capture *capture,
 				       uint32_t device, unrecorded_match *match, const void *data);
-/* Return the times in which activity of the process is not known: the process was paused, or its
- * session, or the retained part of a flight recorder, had not begun. */
+/* Return the times for which the activity of the process is not known, because the process was
+ * paused, or because its session or the retained part of a flight recorder had not begun. */
 struct unrecorded_list unrecorded_of_process(const struct gt_capture *capture, uint32_t process);
 void unrecorded_fini(struct unrecorded *u);
 

@@ -18,7 +18,7 @@
  */
 uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, size_t room);
 
-/* Print this sentence for a capture file, as a note on stderr. */
+/* Print the sentence of untraced_text() for a capture file, as a note on stderr. */
 void untraced_note(const char *path);
 
 #endif

@@ -2,9 +2,9 @@
 #include "cli/wait_targets.h"
 
 enum row_kind {
-	ROW_CALL,     /* number: call to which the handle refers from then on */
-	ROW_RECORD,   /* number: record to which this event refers from then on */
-	ROW_RECORDED, /* number: record that copies the stream's reference */
+	ROW_CALL,     /* number: call to which the handle refers from this time on */
+	ROW_RECORD,   /* number: record to which this event refers from this time on */
+	ROW_RECORDED, /* number: record that takes over the stream's reference */
 	ROW_WAIT,     /* number: number of the wait */
 };
 
@@ -125,7 +125,7 @@ int wait_targets_find(struct wait_targets *a,
 		      void *to)
 {
 	const struct wait_targets_row nothing = {.kind = ROW_CALL};
-	struct wait_targets_row last = nothing; /* last reference of the handle */
+	struct wait_targets_row last = nothing; /* current reference of the handle */
 	const void *next;
 	int rc = 0;
 

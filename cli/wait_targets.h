@@ -4,7 +4,7 @@
  * in its stream at the time when the event was recorded (HIP). A stream refers to its last call.
  * Handles are reused, and a thread may wait for another thread's handle, but calls are read one
  * thread after another. All rows are therefore sorted by handle and time. Memory is bounded: rows
- * are small, and sorted in files. */
+ * are small, and are sorted in files. */
 #ifndef GPUTAP_CLI_WAIT_TARGETS_H
 #define GPUTAP_CLI_WAIT_TARGETS_H
 
@@ -21,17 +21,17 @@ struct wait_targets {
 	struct spill rows;
 	struct spill records; /* records of events, and waits for these events */
 	uint64_t record_count;
-	bool any; /* true if a wait was added; otherwise no search is needed */
+	bool any; /* true if any wait was added; otherwise, no search is needed */
 };
 
 void wait_targets_init(struct wait_targets *a);
-/* Let the handle refer to the activity of call @id from time @at on. */
+/* Note that the handle refers to the activity of call @id from time @at on. */
 void wait_targets_add_call(struct wait_targets *a, const struct wait_handle *handle, uint64_t at,
 			   uint64_t id);
-/* Let @event refer from time @at on to the call that @stream refers to at that time. */
+/* Note that, from time @at on, @event refers to the call that @stream refers to at that time. */
 void wait_targets_add_record(struct wait_targets *a, const struct wait_handle *event,
 			     const struct wait_handle *stream, uint64_t at);
-/* Note that the wait with a number, which began at time @at, waited for the handle. */
+/* Note that the wait with the given number, which began at time @at, waited for the handle. */
 void wait_targets_add_wait(struct wait_targets *a, const struct wait_handle *handle, uint64_t at,
 			   uint64_t wait);
 /* Call @found for each handle of each wait, with the id of the call to which the handle referred;

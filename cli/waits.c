@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/waits.h"
 
-/* Handles below this number mean a stream of each thread, or the default stream. */
+/* Handles below this number denote the default stream or each thread's own default stream. */
 enum { STREAM_LEAST = 4096 };
 
 static struct gt_call_view view_of(const struct gt_item *call)
@@ -52,8 +52,8 @@ void waits_note_call(struct wait_targets *a, const struct gt_item *call)
 	}
 }
 
-/* Return true if the call waits for events that it names. The activities of these events are not
- * looked up. */
+/* Return true if the call waits for events that it names. This function does not look up the
+ * activities of these events. */
 static bool is_dependent(const struct gt_item *call)
 {
 	uint64_t events;

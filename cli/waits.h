@@ -16,11 +16,11 @@ void waits_note_call(struct wait_targets *a, const struct gt_item *call);
 
 enum waits_answer {
 	WAITS_NOT,     /* the call does not wait */
-	WAITS_UNKNOWN, /* the call waits for something unknown */
-	WAITS_KNOWN,   /* @wait contains the kind and the kind's fields */
+	WAITS_UNKNOWN, /* the call waits, but its target is not known */
+	WAITS_KNOWN,   /* @wait contains the kind of wait and the fields for this kind */
 };
-/* Find the wait target of a call. @inner: true if the call was made in another call, whose wait
- * includes it. @handles: room for WAITS_EVENTS_MOST handles; @wait points to it. */
+/* Find the wait target of a call. @inner: true if the call was made inside another call, whose wait
+ * includes this call's wait. @handles: room for WAITS_EVENTS_MOST handles; @wait points to it. */
 enum waits_answer waits_find(const struct gt_item *call, bool inner, bool failed,
 			     struct stages_call *wait, uint64_t *handles);
 

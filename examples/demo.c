@@ -4,8 +4,8 @@
  * Queue "steps" (in order) runs the simulation. Every few steps, a snapshot is copied. Queue
  * "looks" (out of order) reduces the snapshot to statistics and a small picture and reads them
  * back, while the simulation continues. The program thus submits kernels, memsets, memcpys in all
- * three directions, a map, and overlapping GPU activities. The heat is compared with the initial
- * amount: exit status 1 if any heat was lost. */
+ * three directions, a map, and overlapping GPU activities. At the end, the heat is compared with
+ * the initial amount. The exit status is 1 if heat was lost. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: print gputap's errors as they happen. In this example, a tool refuses to start.
+/* Events: print errors that gputap reports, as they occur. In this example, a tool refuses to
+ * start.
  *
  *     cc events.c -lgputap -o events && ./events */
 #include <gputap/tool.h>

@@ -12,9 +12,9 @@ int main(void)
 {
 	cl_uint count;
 
-	gputap_external_push(GPUTAP_STACK_USER, 4711); /* number of a request */
+	gputap_external_push(GPUTAP_STACK_USER, 4711); /* the program's number of a request */
 	clGetPlatformIDs(0, NULL, &count);
 	gputap_external_pop(GPUTAP_STACK_USER, NULL);
-	clGetPlatformIDs(0, NULL, &count); /* without a number */
+	clGetPlatformIDs(0, NULL, &count); /* this call gets no number */
 	return 0;
 }

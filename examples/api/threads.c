@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's own threads: notify a program before and after gputap starts a thread.
+/* gputap's own threads: get notified before and after gputap starts a thread.
  *
  *     cc threads.c -lgputap -o threads && ./threads */
 #include <gputap/tool.h>

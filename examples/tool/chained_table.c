@@ -29,7 +29,7 @@ static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, 
 {
 	cl_mem made;
 
-	/* with a larger size, the runtime would read past the end of the program's data */
+	/* if the size were enlarged, the runtime would read past the end of the program's data */
 	if (host_ptr)
 		return next(context, flags, size, host_ptr, errcode_ret);
 	fprintf(stderr, NAME ": a buffer of %zu bytes, asks for %zu\n", size, size + MORE);

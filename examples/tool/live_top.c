@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Print the most frequently called operations on stderr while the program runs, twice a second.
  *
- * The callback only counts. The tool's own thread reads the counts. This thread makes no runtime
- * calls, so it is not traced.
+ * The callback only counts calls. The tool's own thread reads the counts. This thread makes no
+ * runtime calls, so it does not appear in the counts.
  * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./live_top.so program */
 #include <gputap/tool.h>
 

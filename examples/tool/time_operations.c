@@ -2,8 +2,8 @@
 /* Print how often each operation was called, and how long its calls took, as a table on stderr when
  * the program ends.
  *
- * The calls arrive as records through a buffer. A call costs the program's threads a few ns more,
- * and a gputap thread adds up the records.
+ * The calls arrive as records through a buffer. The program's threads need only a few ns more for
+ * each call, and a gputap thread adds up the records.
  * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./time_operations.so program */
 #include <gputap/tool.h>
 

@@ -8,8 +8,8 @@
 
 int foo(int value); /* return twice the value */
 
-/* The size comes first. New entries are appended. A tool uses only entries that it knows and that
- * exist. */
+/* The table starts with its size. New entries are appended. A tool uses only entries that it knows
+ * and that the table contains. */
 struct foo_table {
 	size_t size;
 	int (*foo)(int value);

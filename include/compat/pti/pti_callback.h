@@ -17,17 +17,18 @@
  * For all functions:
  *   - Return: PTI_SUCCESS; PTI_ERROR_BAD_ARGUMENT for NULL, for an invalid or removed subscriber,
  *     or for a domain or group that does not exist. A call that fails changes nothing.
- *   - Functions may be called from any thread and inside any callback, not in a signal handler.
+ *   - Functions may be called from any thread and inside any callback, but not in a signal handler.
  *   - Callbacks run in the thread that makes the call: on ENTER in the order in which subscribers
  *     subscribed, on EXIT in the reverse order. Calls that a callback makes are notified like calls
  *     of the program.
- *   - A subscriber that got ENTER also gets EXIT, unless it has unsubscribed. */
+ *   - A subscriber that is notified of ENTER is also notified of EXIT, unless it has
+ *     unsubscribed. */
 #ifndef PTI_CALLBACK_H
 #define PTI_CALLBACK_H
 
 #include <stdint.h>
 
-/* Disable Intel's file of this name in case it is included later. */
+/* Disable Intel's header of the same name in case it is included later. */
 #define PTI_CALLBACK_H_
 
 #if defined(__has_include)
@@ -117,8 +118,8 @@ typedef struct _pti_apicall_callback_data {
 
 /* A critical event. Valid during the callback, which runs in the thread in which the event
  * occurred, possibly inside a call of the driver. Events:
- *   PTI_ERROR_RECORDS_LOST      buffers were full, or the end of some GPU activities is not
- *                               notified
+ *   PTI_ERROR_RECORDS_LOST      buffers were full, or subscribers are not notified of the end of
+ *                               some GPU activities
  *   PTI_ERROR_BAD_TIMESTAMP     a device's clock is broken, so its time stamps are invalid
  *   PTI_ERROR_BAD_API_ID        the program obtained an unknown function, whose calls are not
  *                               traced
@@ -146,7 +147,8 @@ typedef void (*pti_callback_function)(void *user_data, pti_callback_domain domai
 /**
  * ptiCallbackSubscribe() - add a subscriber without enabled functions or events
  * @callback: called for the functions and events that are enabled later
- * Return: also PTI_ERROR_INTERNAL: out of memory, or there are 64 subscribers and tool contexts.
+ * Return: also PTI_ERROR_INTERNAL: out of memory, or there are already 64 subscribers and tool
+ *         contexts together.
  */
 pti_result ptiCallbackSubscribe(pti_callback_subscriber *subscriber, pti_callback_function callback,
 				void *user_data) PTI_PROPOSED("ptiCallbackSubscribe");
@@ -173,7 +175,7 @@ pti_result ptiCallbackEnableDomain(uint32_t enable, pti_callback_subscriber subs
 
 /**
  * ptiCallbackEnable() - enable or disable one function
- * Return: also PTI_ERROR_BAD_API_ID: the group does not contain the function, or no longer contains
+ * Return: also PTI_ERROR_BAD_API_ID: the group does not contain the function or no longer contains
  *         it.
  */
 pti_result ptiCallbackEnable(uint32_t enable, pti_callback_subscriber subscriber,
@@ -238,7 +240,8 @@ typedef enum _pti_gpu_operation_kind {
 
 typedef struct _pti_gpu_op_details {
 	pti_gpu_operation_kind _operation_kind;
-	/* unique in the process; a command of a list keeps its id in each run of the list */
+	/* unique in the process; a command in a command list keeps its id each time the list is
+	 * executed */
 	uint64_t _operation_id;
 	uint64_t _kernel_handle; /* number of the driver's kernel object; 0: none */
 	const char *_name;

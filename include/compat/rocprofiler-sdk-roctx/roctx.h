@@ -24,7 +24,7 @@ int roctxRangePop(void) ROCTX_API;
 /* Start and end a range of the process. Any thread may end the range. */
 roctx_range_id_t roctxRangeStartA(const char *message) ROCTX_API ROCTX_NONNULL(1);
 void roctxRangeStop(roctx_range_id_t id) ROCTX_API;
-/* Request tools to pause or resume recording. @tid: a thread; 0: all threads. */
+/* Ask tools to pause or resume recording. @tid: a thread; 0: all threads. */
 int roctxProfilerPause(roctx_thread_id_t tid) ROCTX_API;
 int roctxProfilerResume(roctx_thread_id_t tid) ROCTX_API;
 /* Name this thread, an agent, a device or a stream. */

@@ -8,7 +8,7 @@
 #include <rocprofiler-sdk/defines.h>
 #include <rocprofiler-sdk/fwd.h>
 
-/* Types of the kernel driver's library, declared here if its header is not available. */
+/* Types of the kernel driver's library, declared here if the library's header is not available. */
 /* clang-format off */
 #if !defined(GPUTAP_ROCPROFILER_OPAQUE) && defined(__has_include) && \
 	__has_include(<hsakmt/hsakmttypes.h>)

@@ -24,7 +24,7 @@ rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t context,
 					       rocprofiler_buffer_id_t *buffer_id) ROCPROFILER_API
 	ROCPROFILER_NONNULL(5, 7);
 rocprofiler_status_t rocprofiler_destroy_buffer(rocprofiler_buffer_id_t buffer_id) ROCPROFILER_API;
-/* Deliver all records that are in a buffer before returning. */
+/* Deliver all records in a buffer. They have been delivered when the function returns. */
 rocprofiler_status_t rocprofiler_flush_buffer(rocprofiler_buffer_id_t buffer_id) ROCPROFILER_API;
 
 ROCPROFILER_EXTERN_C_FINI

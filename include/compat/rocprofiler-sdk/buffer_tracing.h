@@ -320,8 +320,8 @@ typedef int (*rocprofiler_buffer_tracing_operation_args_cb_t)(
 	uint32_t arg_number, const void *const arg_value_addr, int32_t arg_indirection_count,
 	const char *arg_type, const char *arg_name, const char *arg_value_str, void *data);
 
-/* Configure a service like rocprofiler_configure_callback_tracing_service(), with records in a
- * buffer. */
+/* Configure a service like that of rocprofiler_configure_callback_tracing_service(), but with
+ * records in a buffer. */
 rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 	rocprofiler_context_id_t context_id, rocprofiler_buffer_tracing_kind_t kind,
 	const rocprofiler_tracing_operation_t *operations, size_t operations_count,

@@ -170,7 +170,7 @@ typedef struct rocprofiler_callback_tracing_scratch_memory_data_t {
 typedef struct rocprofiler_callback_tracing_runtime_initialization_data_t {
 	uint64_t size;
 	uint64_t version;
-	uint64_t instance; /* index of the copy of the runtime, from 0 */
+	uint64_t instance; /* number of the runtime's copy in the process, from 0 */
 } rocprofiler_callback_tracing_runtime_initialization_data_t;
 
 typedef struct rocprofiler_callback_tracing_hip_stream_data_t {
@@ -181,7 +181,8 @@ typedef struct rocprofiler_callback_tracing_hip_stream_data_t {
 
 /* Functions ------------------------------------------------------------------ */
 
-/* @user_data: eight bytes for this context and call, retained from ENTER to EXIT. */
+/* @user_data: eight bytes that belong to this context and this call, retained from ENTER to
+ *             EXIT. */
 typedef void (*rocprofiler_callback_tracing_cb_t)(rocprofiler_callback_tracing_record_t record,
 						  rocprofiler_user_data_t *user_data,
 						  void *callback_data) ROCPROFILER_NONNULL(2);

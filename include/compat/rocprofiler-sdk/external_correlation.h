@@ -40,8 +40,8 @@ typedef int (*rocprofiler_external_correlation_id_request_cb_t)(
 	rocprofiler_tracing_operation_t operation, uint64_t internal_corr_id_value,
 	rocprofiler_user_data_t *external_corr_id_value, void *data);
 
-/* Call @callback to get the external id of each record. Call this function once for each context.
- * @kinds: NULL with @kinds_count 0: all kinds. */
+/* Set the callback that returns the external id of each record. Call this function once for each
+ * context. @kinds: NULL with @kinds_count 0: all kinds. */
 rocprofiler_status_t rocprofiler_configure_external_correlation_id_request_service(
 	rocprofiler_context_id_t context_id,
 	const rocprofiler_external_correlation_id_request_kind_t *kinds, size_t kinds_count,

@@ -202,8 +202,8 @@ typedef enum rocprofiler_pc_sampling_unit_t {
 
 typedef enum rocprofiler_buffer_policy_t {
 	ROCPROFILER_BUFFER_POLICY_NONE = 0,
-	ROCPROFILER_BUFFER_POLICY_DISCARD,  /* drop and count records if full */
-	ROCPROFILER_BUFFER_POLICY_LOSSLESS, /* let writers wait while full */
+	ROCPROFILER_BUFFER_POLICY_DISCARD,  /* if the buffer is full, drop and count records */
+	ROCPROFILER_BUFFER_POLICY_LOSSLESS, /* while the buffer is full, let writers wait */
 	ROCPROFILER_BUFFER_POLICY_LAST
 } rocprofiler_buffer_policy_t;
 
@@ -350,7 +350,8 @@ typedef struct rocprofiler_dim3_t {
 	uint32_t z;
 } rocprofiler_dim3_t;
 
-/* Ids of a call: its number, from 1; the tool's id; the number of the enclosing call. */
+/* Ids of a call: the number of the call, from 1; the tool's id; the number of the enclosing
+ * call. */
 typedef struct rocprofiler_correlation_id_t {
 	uint64_t internal;
 	rocprofiler_user_data_t external;

@@ -10,7 +10,7 @@ ROCPROFILER_EXTERN_C_INIT
 
 /* An extension of gputap: mask of the tables that libraries pass to gputap_table_offer(). A table
  * name gets one of these bits when it is first offered. rocprofiler_query_intercept_table_name()
- * returns the name for a bit. "All" tables do not include offered tables. */
+ * returns the name for a bit. A request for all tables does not include offered tables. */
 #define ROCPROFILER_GPUTAP_OFFERED_TABLES 0x7fff0000
 
 /**

@@ -36,7 +36,7 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-/* Return the library's version. Each pointer may be NULL. */
+/* Store the library's version. Each pointer may be NULL. */
 rocprofiler_status_t rocprofiler_get_version(uint32_t *major, uint32_t *minor,
 					     uint32_t *patch) ROCPROFILER_API;
 rocprofiler_status_t rocprofiler_get_version_triplet(rocprofiler_version_triplet_t *info)

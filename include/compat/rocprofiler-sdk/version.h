@@ -7,7 +7,7 @@
 #include <rocprofiler-sdk/defines.h>
 
 #define ROCPROFILER_IS_ROCPROFILER_SDK 1
-#define ROCPROFILER_IS_GPUTAP          1 /* defined only by this library, not by AMD's */
+#define ROCPROFILER_IS_GPUTAP          1 /* defined only by this library, not by AMD's library */
 
 #define ROCPROFILER_SDK_VERSION_MAJOR    1
 #define ROCPROFILER_SDK_VERSION_MINOR    0

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of rocprofiler-sdk 0.4 and 0.5 that 1.0 no longer has. Define GPUTAP_ROCPROFILER_0_5 to get
  * these names. Also define GPUTAP_ROCPROFILER_0_4 for sources written for 0.4, whose API differs
- * from 0.5 in places. The library never records page migrations of the driver or samples of program
- * counters, so their records are only declared. C++ sources for these versions rely on <memory> and
- * <thread> being included. */
+ * from 0.5 in places. The library never records the driver's page migrations or samples of program
+ * counters, so the records of both are only declared. C++ sources for these versions rely on
+ * <memory> and <thread> being included. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_VERSION_0_5_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_VERSION_0_5_H
 
@@ -116,8 +116,8 @@ typedef struct rocprofiler_buffer_tracing_page_migration_record_t {
 	};
 } rocprofiler_buffer_tracing_page_migration_record_t;
 
-/* Samples of program counters. 1.0 reuses the original numbers of these kinds. The numbers here
- * occur in no record. */
+/* Samples of program counters. Version 1.0 reuses the original numbers of these kinds. The numbers
+ * defined here occur in no record. */
 enum {
 	ROCPROFILER_PC_SAMPLING_RECORD_SAMPLE = 1000,
 	ROCPROFILER_PC_SAMPLING_RECORD_CODE_OBJECT_LOAD_MARKER,

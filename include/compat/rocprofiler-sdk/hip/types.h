@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's types. They come from HIP's header, version 5.2 or later. Types that its version lacks are
- * declared here, but not defined. */
+/* HIP's types. They come from HIP's header, version 5.2 or later. Types that the header's version
+ * lacks are declared here, but not defined. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HIP_TYPES_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HIP_TYPES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HSA's types. They come from HSA's headers, version 5.2 or later. Types that its version lacks are
- * declared here. */
+/* HSA's types. They come from HSA's headers, version 5.2 or later. Types that the headers' version
+ * lacks are declared here. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_TYPES_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_TYPES_H
 

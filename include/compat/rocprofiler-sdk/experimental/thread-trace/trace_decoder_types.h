@@ -85,8 +85,8 @@ typedef struct rocprofiler_thread_trace_decoder_wave_t {
 	rocprofiler_thread_trace_decoder_inst_t *instructions_array;
 } rocprofiler_thread_trace_decoder_wave_t;
 
-/* Types of a decoder's output. The type determines the type of `trace_events`: GFXIP: a size_t;
- * DEBUG: unspecified; all other types: the struct of the same name. */
+/* Types of a decoder's output. An output type determines the type of `trace_events`: for GFXIP, a
+ * size_t; for DEBUG, unspecified; for all others, the struct of the same name. */
 typedef enum rocprofiler_thread_trace_decoder_record_type_t {
 	ROCPROFILER_THREAD_TRACE_DECODER_RECORD_GFXIP = 0,
 	ROCPROFILER_THREAD_TRACE_DECODER_RECORD_OCCUPANCY = 1,
