@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared parts of gputap doctor: findings, libraries of this machine, search for trials. See
- * doctor.h. */
+/* Code that the files of gputap doctor share: findings, the search for libraries on this machine,
+ * and the look-up of trials. See doctor.h. */
 #include <fcntl.h>
 #include <glob.h>
 #include <stdarg.h>

@@ -24,7 +24,7 @@ struct gpu_by_range_row {
 
 /* Empty if zero-initialised. */
 struct gpu_by_range {
-	/* The caller sets this field if there are no ranges, in which case rows need not be
+	/* The caller sets this field if the capture contains no ranges, so that rows need not be
 	 * sorted */
 	bool no_ranges;
 	/* Set by the caller; may be NULL. Called for each GPU activity in a range, in order of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A table of results, filled once and printed as text, CSV or JSON. The key of a column is its name
  * in JSON, CSV and --sort, and never changes. Its title is for text. Text fits the width of the
- * terminal, or COLUMNS if set: first, columns of high rank are dropped and named below the table,
- * then the last column is cut. Output to a pipe is not cut. */
+ * terminal, or COLUMNS if it is set. If the table is too wide, columns of high rank are dropped and
+ * named below the table, and then the last column is cut. Output to a pipe is not cut. */
 #ifndef GPUTAP_CLI_GRID_H
 #define GPUTAP_CLI_GRID_H
 

@@ -171,7 +171,8 @@ static struct held_wait wait_of(struct idle_blocked *h, const struct gt_item *ca
 	return wait;
 }
 
-/* Note which events refer to the call's activity, or to the activity of its stream. */
+/* Note to which activity the call's event refers: to the call's own activity, or to the last
+ * activity of the stream. */
 static void note_events(struct idle_blocked *h, const struct gt_item *call,
 			const struct gt_operation_info *info)
 {

@@ -26,8 +26,8 @@ enum { LOSSES_HEADLINE = 128 };
 struct losses losses_read(const struct gt_capture *capture);
 /* Return true if the files show no loss of traced data. */
 bool losses_are_none(const struct losses *l);
-/* Write "nothing lost", "12 lost and others uncounted, 1 tool failed" and the like. "": not known,
- * because the file is damaged. */
+/* Write "nothing lost", "12 lost and others uncounted, 1 tool failed" and the like. "": the losses
+ * are not known, because the file is damaged. */
 void losses_headline(const struct losses *l, char text[LOSSES_HEADLINE]);
 /* Return advice for avoiding losses with this reason; NULL: there is no advice. */
 const char *losses_advice(enum gt_drop_reason why);

@@ -2,12 +2,13 @@
 /* See mode.h. A mode selects for each operation whether its calls are recorded, and whether the GPU
  * activities that its calls cause are recorded, with or without the calls.
  *
- *   mode        calls                         GPU activities
- *   lite        annotations                   kernels; a graph's launch as one
- *   standard    annotations                   all
- *   of a domain its own and annotations       all
- *   of a lower  all; of lower domains, those  all
- *     domain      beneath the same domain
+ *   mode              calls                           GPU activities
+ *   lite              annotations                     kernels; a graph launch as one activity
+ *   standard          annotations                     all
+ *   a domain's        the domain's, annotations       all
+ *   a lower domain's  all, but of the lower domains   all
+ *                     only those beneath the same
+ *                     domain
  *
  * Lower domains are domains on which other domains are built: their descriptions contain `beneath`.
  * HSA, for example, is beneath HIP. The description of a domain also defines the name of its mode

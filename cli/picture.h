@@ -73,7 +73,7 @@ struct picture_row {
 	uint64_t *busy, *wait; /* time in each bin; wait: only for threads */
 	/* time in which the row was recorded, or busy with activities launched before a pause */
 	uint64_t known_ns;
-	uint32_t pauses; /* index in picture.pauses; UINT32_MAX: recorded throughout */
+	uint32_t pauses; /* index in picture.pauses; UINT32_MAX: never paused */
 	/* memory: times, and the bytes in use from each time on */
 	struct picture_point {
 		uint64_t ns, in_use;

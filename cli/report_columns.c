@@ -38,7 +38,7 @@ const char *const report_table_names[] = {
 	{"transfer_ns", "transferring", GRID_NS, GRID_IF_ANY, 1, false}, \
 	{"runtime_ns", "runtime", GRID_NS, GRID_IF_ANY, 1, false}, \
 	{"unattributed_ns", "unattributed", GRID_NS, GRID_IF_ANY, 0, false}
-/* Columns of a device's activities for --by. */
+/* Columns that --by adds to tables of a device's activities. */
 #define TRACK_COLUMNS \
 	{"queue", "queue", GRID_ID, GRID_IF_ANY, 0, false}, OWNER_COLUMNS, \
 	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false}

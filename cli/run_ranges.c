@@ -20,7 +20,8 @@ static int fail_at(enum gt_range_edge edge, const char *value, size_t at, const 
 	return filter_print_error_of(options[edge], value, &error);
 }
 
-/* Return true for NAME#N. As with --where, names may contain '#', such as "f()::{lambda()#1}". */
+/* Return true if @value has the form NAME#N. As with --where, names may contain '#', as in
+ * "f()::{lambda()#1}". */
 static bool is_counted(const char *value)
 {
 	const char *hash = strrchr(value, '#');

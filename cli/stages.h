@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Splits into parts the time between a call and its GPU activity, and the time in calls that wait.
  *
- *   call begins       its queue is free     the activity starts   it ends     a blocking call
- *   ends
+ *   call begins        queue is free           activity starts it ends   blocking call ends
  *        |  after its own    |  after others'         |           |               |
  *        |  queue's          |  activities,           |           |               |
  *        |  activities       |  through the runtime   |  moving   |  the runtime  |

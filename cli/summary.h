@@ -62,7 +62,7 @@ struct summary_group {
 	enum gt_operation_kind kind; /* SUMMARY_CALLS: kind of the group's first call */
 	struct histogram times;
 	uint64_t count, failed, refused, bytes;
-	uint64_t timed_bytes;    /* bytes of records with known times, for rates */
+	uint64_t timed_bytes;    /* bytes of the records with known times, used to compute rates */
 	uint64_t inner_ns;       /* time of calls inside these calls */
 	struct stages_wait wait; /* calls that wait: parts of their time */
 };
@@ -147,7 +147,7 @@ struct summary_place {
 	uint32_t rank, host; /* LOOKUP_NONE: not requested, or not known */
 };
 
-struct summary_file { /* a session; merged files contain several */
+struct summary_file { /* a session; a merged file contains several sessions */
 	const char *path, *command, *host;
 	struct gt_capture_health health;
 	uint64_t start_ns, end_ns, realtime_ns;
@@ -163,7 +163,7 @@ struct summary_file { /* a session; merged files contain several */
 /* A record, or a whole range of the program, that matches the filter and has known times. */
 struct summary_observed {
 	enum summary_class class;
-	uint32_t group;  /* row of the record's class; row numbers do not change */
+	uint32_t group;  /* row among those of the record's class; row numbers do not change */
 	uint64_t thread; /* thread whose ranges contain the record: gt_item_place(), any number */
 	uint64_t place;  /* position in the calls of that thread */
 	uint64_t duration_ns;
@@ -265,8 +265,8 @@ struct summary_reading *summary_begin_filter(struct summary *s, const struct gt_
 /* A gt_item_filter_fn. @reading: result of the function above. Matching records are counted in
  * `matched`. */
 bool summary_wants(void *reading, const struct gt_item *item);
-/* For a call that itself begins or ends a range (push, pop and so on): return true if the range
- * that the call completes matches. Call once for each such call, in the cursor's order. */
+/* Return true if a range matches that was completed by @call, a call that itself begins or ends
+ * ranges (push, pop and so on). Call once for each such call, in the cursor's order. */
 bool summary_wants_range(void *reading, const struct gt_item *call);
 void summary_end_filter(struct summary_reading *reading);
 

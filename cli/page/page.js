@@ -118,8 +118,8 @@ function drawOverview(text) {
 
 // Tables -----------------------------------------------------------------------------------
 
-// Numbers of the visible columns. The column with the row's name comes first, and always stays
-// visible.
+// Return the numbers of the visible columns. The column with the row's name comes first and is
+// always visible.
 function shown(table) {
 	const order = table.columns.map((c, i) => i), last = table.columns.at(-1);
 	if (order.length > 1 && last.type === "text")

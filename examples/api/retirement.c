@@ -17,7 +17,8 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	(void)data, (void)user;
 	if (call->phase != GPUTAP_CALL_PHASE_ENTER)
 		return;
-	gputap_suppress_begin(); /* OpenCL calls before gputap_suppress_end() are not notified */
+	/* tools are not notified of OpenCL calls before gputap_suppress_end() */
+	gputap_suppress_begin();
 	calls[call->correlation % CALLS].start = gputap_now();
 	calls[call->correlation % CALLS].correlation = gputap_correlation();
 	gputap_suppress_end();

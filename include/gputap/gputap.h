@@ -246,8 +246,8 @@ GPUTAP_API int gputap_context_start(struct gputap_context *ctx);
  *   - It waits at most five seconds for each thread, then abandons that thread's callback. The
  *     callback may take longer, or may never return because longjmp() left it. The callback may
  *     still run after this function has returned, so the objects that it uses must outlive it.
- * A call that was notified of ENTER before the stop gets no EXIT afterwards, unless the context has
- * GPUTAP_CONTEXT_FINISH_CALLS.
+ * If the context was notified of a call's ENTER before the stop, it is not notified of the EXIT
+ * afterwards, unless it has GPUTAP_CONTEXT_FINISH_CALLS.
  * Owner:  @ctx stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */

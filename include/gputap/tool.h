@@ -19,8 +19,8 @@
  *   - A callback runs in the thread in which its event happens. Contexts are ordered by the
  *     priority of their tools, then by age. Callbacks before a call run in this order, callbacks
  *     after a call in reverse order.
- *   - A callback may call the runtime. Such calls are notified like calls of the program. Callbacks
- *     nest at most 8 deep in a thread; deeper calls are not notified.
+ *   - A callback may call the runtime. Tools are notified of such calls as of the program's calls.
+ *     Callbacks nest at most 8 deep in a thread; tools are not notified of deeper calls.
  *   - If a callback never returns, throws or jumps out, the program's call does not complete
  *     either, as with any other function of the program. gputap stays usable. If a callback ends a
  *     thread that gputap created (pthread_exit()), another thread takes over.

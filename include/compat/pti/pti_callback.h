@@ -19,8 +19,8 @@
  *     or for a domain or group that does not exist. A call that fails changes nothing.
  *   - Functions may be called from any thread and inside any callback, but not in a signal handler.
  *   - Callbacks run in the thread that makes the call: on ENTER in the order in which subscribers
- *     subscribed, on EXIT in the reverse order. Calls that a callback makes are notified like calls
- *     of the program.
+ *     subscribed, on EXIT in the reverse order. Subscribers are also notified of calls that a
+ *     callback makes.
  *   - A subscriber that is notified of ENTER is also notified of EXIT, unless it has
  *     unsubscribed. */
 #ifndef PTI_CALLBACK_H
