@@ -76,7 +76,7 @@ struct filter *filter_create(const char *expression, filter_texts_fn *texts, voi
 			     struct filter_error *error);
 /* Print the position and the reason of an error in the expression. Return GT_EXIT_USAGE. */
 int filter_print_error(const char *expression, const struct filter_error *error);
-/* Like filter_print_error(), for an option other than --where. */
+/* Print an error like filter_print_error(), but for an option other than --where. */
 int filter_print_error_of(const char *option, const char *expression,
 			  const struct filter_error *error);
 /* Set the start of the first session, to which `at` is relative, and the end of the capture. Both

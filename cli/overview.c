@@ -30,7 +30,8 @@ enum {
 	EDGE_PERCENT = 1
 };
 
-/* Smallest difference in busy time from the busiest device for which a device is reported. */
+/* The least busy device is reported if its busy time is at least this much below that of the
+ * busiest device. */
 enum { DIFFERS_PERCENT = 20 };
 
 static double percent(uint64_t part, uint64_t whole)
@@ -168,8 +169,8 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 			      percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span));
 }
 
-/* Return the device that was busy for the smallest share of the run; LOOKUP_NONE: no device
- * differs. */
+/* Return the least busy device; LOOKUP_NONE: its busy time does not differ enough, or there are
+ * fewer than three devices. */
 static uint32_t find_odd_device(const struct summary *s)
 {
 	uint32_t least = 0, most = 0;

@@ -129,7 +129,7 @@ static void show_waits(struct grid *g, const struct summary *s)
 	show_always(g, "runtime_ns");
 }
 
-/* Return true if the capture's queues are all streams of CUDA. */
+/* Return true if all queues in the capture are CUDA streams. */
 static bool has_only_streams(const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->queue_count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over captures, from one pass over their records. Memory grows with the numbers of distinct
- * names, devices, threads and so on, but not with the number of records. report.c prints the
- * sums. */
+/* Computes sums over captures, in one pass over their records. Memory grows with the numbers of
+ * distinct names, devices, threads and so on, but not with the number of records. report.c prints
+ * the sums. */
 #ifndef GPUTAP_CLI_SUMMARY_H
 #define GPUTAP_CLI_SUMMARY_H
 

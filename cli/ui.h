@@ -80,7 +80,7 @@ const char *ui_count(uint64_t count);
 const char *ui_shell_word(const char *word);
 
 /* The following functions make text from a traced program safe for a terminal. */
-/* Like gt_text_next(), for a non-empty @text that ends with a NUL. */
+/* Read a character like gt_text_next(), from a non-empty @text that ends with a NUL. */
 size_t ui_utf8(const char *text, uint32_t *character);
 /* Print @text for an output other than a terminal. @put: a function of export/text.h. */
 void ui_put_as(FILE *out, gt_text_fn *put, const char *text);

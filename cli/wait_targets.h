@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the calls whose GPU activities a thread waited for when it waited on an event or stream. An
  * event refers to the activity of the call that returned the event (OpenCL), or to the activities
- * in its stream at the time when the event was recorded (HIP). A stream refers to its last call.
- * Handles are reused, and a thread may wait for another thread's handle, but calls are read one
- * thread after another. All rows are therefore sorted by handle and time. Memory is bounded: rows
- * are small, and are sorted in files. */
+ * in its stream at the time when the event was recorded (HIP). A stream refers to the activity of
+ * its last call. Handles are reused, and a thread may wait for another thread's handle, but calls
+ * are read one thread after another. All rows are therefore sorted by handle and time. Memory is
+ * bounded: rows are small, and are sorted in files. */
 #ifndef GPUTAP_CLI_WAIT_TARGETS_H
 #define GPUTAP_CLI_WAIT_TARGETS_H
 

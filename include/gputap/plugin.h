@@ -285,7 +285,7 @@ enum gputap_plugin_count {
 	GPUTAP_PLUGIN_BAD_BUFFER,
 	GPUTAP_PLUGIN_KEPT_BUFFER, /* buffers that the plug-in did not return after pu1FlushAll() */
 	GPUTAP_PLUGIN_BAD_WALK,    /* pu1GetNextRecord() failed, or returned an earlier record */
-	/* Omitted records of an earlier session that arrived after the session had been read */
+	/* records of an earlier session that arrived after the session had been read; omitted */
 	GPUTAP_PLUGIN_LATE,
 	GPUTAP_PLUGIN_BAD_BYTES, /* size of more than 2^48; replaced by 0 */
 	GPUTAP_PLUGIN_COUNT_COUNT

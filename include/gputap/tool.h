@@ -158,7 +158,7 @@ struct gputap_call {
 	 * GPUTAP_CALLS_WRITE, a callback at ENTER may change them */
 	void *args;
 	uint32_t args_bytes;  /* size of the argument struct */
-	uint32_t ret_bytes;   /* size of the returned value; 0: returns nothing */
+	uint32_t ret_bytes;   /* size of the returned value; 0: none */
 	void *ret;            /* EXIT: returned value, read-only */
 	uint64_t external[2]; /* tops of the thread's stacks (enum gputap_stack); 0: empty */
 	/* EXIT, with GPUTAP_CALLS_TIMED: start time in ns, read after all ENTER callbacks */
@@ -751,8 +751,8 @@ GPUTAP_API int gputap_buffer_assign(struct gputap_buffer *buffer, struct gputap_
  *           records that mark an end, such as the retirement of an id); 0: no order between threads
  * Return: 0; -EINVAL; -ENOSPC: the record was dropped and counted; -EMSGSIZE: the record is larger
  *         than the buffer.
- * The records of a thread stay in order. Takes no lock, except when the buffer is full or new to
- * the thread.
+ * The records of a thread stay in order. Takes no lock, except when the buffer is full or when the
+ * thread writes into it for the first time.
  * Owner:  @buffer and @payload stay the caller's.
  * Thread: any.   Signal: safe.   Since: 0.1
  */

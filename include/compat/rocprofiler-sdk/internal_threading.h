@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of the library: creates threads that deliver buffers, and notifies clients when the
- * library creates a thread. */
+/* Threads of the library: functions that create threads for delivering buffers, and that request
+ * notifications when the library creates a thread. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_THREADING_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_THREADING_H
 
