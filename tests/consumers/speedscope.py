@@ -11,7 +11,8 @@ import time
 
 from consumers import perfetto_picture
 
-# for the profile shown: its title, and the table "name, total, self" of all frames
+# returns the page's text, which contains the profile's title, and the rows of the table "total,
+# self, name" of all frames
 TABLE = """(() => ({
     text: document.body.innerText,
     rows: [...document.querySelectorAll("table tr")].map(

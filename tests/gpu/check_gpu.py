@@ -6,15 +6,17 @@
 
     -k WORD       run only checks whose part or name contains a WORD
     --list        list the checks
-    --quick       use small numbers
+    --quick       use fewer calls and rounds
     --out FOLDER  write report.json, report.md and some exports to FOLDER (default gpu-report)
-    --soft        use the software driver; skip checks that need a GPU, promise no costs
+    --soft        use the software driver, as with --quick; skip checks that need a GPU, and do not
+                  judge costs
     --jobs N      number of parallel checks (default 3); checks of costs run alone, after the others
 
-Each check prints lines of verdict, subject and figure. A `missed` figure is worse than promised,
-but does not fail a check. GPUTAP_BUILD names a build folder (default build), an installed prefix,
-or the output of tools/pack-gpu. Run this script with the Python that has torch, CuPy and JAX. Exit
-status 1: a check fails; 2: no GPU.
+Each check prints lines with a verdict, a subject and a figure. The verdict `missed` means that a
+figure is worse than promised; it does not fail a check. GPUTAP_BUILD names a build folder (default
+build), an installed prefix, or the output of tools/pack-gpu. Run this script with the Python that
+has torch, CuPy and JAX. The exit status is 1 if a check fails, and 2 if the GPU or gputap is
+missing.
 """
 
 import argparse

@@ -8,8 +8,8 @@ import re
 from gpu_harness import check, show_spread
 
 THREADS = 4
-# Activities of `shapes` in gpu_program. Kernels: {name: (number of threads, threads per block)}.
-# Memcpys and memsets: bytes.
+# Activities that gpu_program's scene `shapes` submits: for kernels {name: (number of threads,
+# threads per block)}, and for memcpys and memsets their bytes.
 KERNELS = {"tiny": ((7 * 32, 2 * 2, 1), (32, 2, 1)),
            "second": ((5 * 16, 3 * 4, 2 * 2), (16, 4, 2))}
 COPIES = [1001, 1002, 1003, 1004, 1005, 1006]
@@ -86,7 +86,8 @@ def identities(machine):
 
 @check("work")
 def shapes(machine):
-    """Check names, grids, blocks and bytes for each launching function."""
+    """Check the names, grids, blocks and bytes of the activities that each launching function
+    submits."""
     _, work = split(machine.trace(machine.program("shapes")).rows())
     kernels = {row["name"]: tuple(tuple(number(row[f"{size}_{axis}"]) for axis in "xyz")
                                   for size in ("global", "local"))
@@ -100,7 +101,8 @@ def shapes(machine):
 
 @check("work")
 def runtime_api(machine):
-    """Check static cudart: launches, memcpys, memsets, graph nodes, names of C++ kernels."""
+    """Check launches, memcpys, memsets, graph nodes and names of C++ kernels with a static
+    cudart."""
     capture = machine.trace(machine.runtime_program("static"))
     said = capture.said
     copies, sets = capture.copies()
@@ -128,7 +130,8 @@ def torch(machine):
 
 @check("work")
 def graph(machine):
-    """Check each node of graph launches, and one record per launch with --mode lite."""
+    """Check that each node of a graph launch is recorded, and with --mode lite one record per
+    launch."""
     command = machine.program("graph", "200")
     capture = machine.trace(command)
     said, seen = capture.said, capture.report()
@@ -148,7 +151,7 @@ def graph(machine):
 
 @check("work")
 def millions(machine):
-    """Launch 10 million kernels from 4 threads on 3 streams: none is lost."""
+    """Launch 10 million kernels from 4 threads on 3 streams, and check that none is lost."""
     count = "20000" if machine.quick else "10000000"
     capture = machine.trace(machine.program("count", count), seconds=280)
     said, seen = capture.said, capture.report()

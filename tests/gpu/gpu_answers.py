@@ -138,7 +138,7 @@ def memory(machine):
 
 @check("answers")
 def stacks(machine):
-    """Find the Python line that launched a kernel with --stacks."""
+    """With --stacks, find the Python line that launched a kernel."""
     capture = machine.trace(steps(machine, STEPS), ["--stacks"])
     rows = table(machine, capture, "stacks", "--where", f"name=*{OWN}*")
     whole = sum(row["count"] for row in rows)
@@ -151,7 +151,7 @@ def stacks(machine):
 
 @check("answers")
 def differences(machine):
-    """Compare equal runs, and runs that load longer, with diff."""
+    """Compare runs with diff: equal runs, and runs whose steps take longer to load."""
     def runs(*more):
         return [machine.trace(steps(machine, STEPS, *more)).path for _ in range(3)]
 
@@ -174,7 +174,8 @@ def differences(machine):
 
 @check("answers")
 def step_that_took_longer(machine):
-    """Compare step 7 with the other steps of one capture: diff finds its wait target."""
+    """Compare a slow step with the other steps of one capture: diff finds that its range `load` is
+    slower."""
     capture = machine.trace(steps(machine, STEPS, f"slow={SLOW}"))
     said = json.loads(machine.tap("diff", "--json", capture.path, "--baseline",
                                   f"range=step and not range=step#{SLOW}", "--candidate",

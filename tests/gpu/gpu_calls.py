@@ -26,7 +26,7 @@ def read_counts(machine, prefix):
 
 def without_forms(calls):
     """Remove release suffixes from function names. CUPTI adds a suffix to each function of the
-    runtime API (cudaMalloc_v3020), gputap only to functions with several forms."""
+    runtime API (cudaMalloc_v3020). gputap adds one only to functions with several forms."""
     found = collections.Counter()
     for name, count in calls.items():
         found[re.sub(r"_v\d+", "", name)] += count
@@ -54,8 +54,9 @@ def compare(machine, what, command, options=(), domain=DRIVER, seconds=180):
 
 
 def judge_drops(capture):
-    """Return the lost calls as (figure, good). A call in which a process was ended cannot be
-    complete, so unfinished calls are good."""
+    """Return (text that lists the lost calls by reason, true if the losses are acceptable).
+    Unfinished calls are acceptable, because a call in which a process was ended cannot be
+    complete."""
     reasons = {why: n for why, n in capture.info()["dropped_by_reason"].items() if n}
     return ", ".join(f"{why} {n:,}" for why, n in reasons.items()) or "none", not (
         set(reasons) - {"unfinished"})
@@ -70,13 +71,14 @@ def driver_program(machine):
 
 @check("calls")
 def beside_device_work(machine):
-    """Compare counts while gputap uses CUPTI, through which it also serves the counting client."""
+    """Compare counts while gputap and the counting client both use CUPTI."""
     compare(machine, "driver API, GPU activities recorded", machine.program("identity", "500"))
 
 
 @check("calls")
 def static_cudart(machine):
-    """Compare counts for the runtime API's library, linked statically and dynamically."""
+    """Compare counts for programs that are linked with the runtime API statically and
+    dynamically."""
     for cudart in ("static", "shared"):
         compare(machine, f"cudart {cudart}, --no-device", machine.runtime_program(cudart),
                 ["--no-device"])

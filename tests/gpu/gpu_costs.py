@@ -12,7 +12,7 @@ GRAPH_TRACE = "51"
 ALL_WORK = "10,1,2"
 PER_CALL_NS, OVER_CUPTI_NS, GRAPH_OVER_NS = 50, 150, 200
 OPERATOR_SHARE, STEP_SHARE = 0.02, 0.01
-STAMPS = 10  # timestamps per PyTorch operator, which makes five driver calls
+STAMPS = 10  # two timestamps for each of the five driver calls of a PyTorch operator
 
 
 class Mode:
@@ -22,8 +22,8 @@ class Mode:
     def __init__(self, traced=None, words=(), env=None):
         self.traced, self.words, self.env = traced, list(words), env or {}
         self.medians, self.faults = [], []
-        self.differences = []  # (on minus off, its share of off)
-        self.whole, self.left = [], []  # the same for on and never, off and never
+        self.differences = []  # (on minus off, the same as a share of off)
+        self.whole, self.left = [], []  # the same for on minus never, and for off minus never
 
     def run(self, machine, command):
         if self.traced is None:
@@ -48,7 +48,7 @@ class Mode:
 
     def price_over(self, other):
         """Return the cost of recording GPU activities as (difference, share), relative to the
-        processes of mode @other: CUPTI stays enabled in short pauses."""
+        processes of mode @other, because CUPTI stays enabled in short pauses."""
         mine, theirs = statistics.median(self.medians), statistics.median(other.medians)
         return mine - theirs, (mine - theirs) / theirs
 

@@ -85,13 +85,14 @@ def run_round(machine, command, modes, turns):
 
 def median_of(found, names):
     """Return the median of a round's slices with an unshared core, or None if there are fewer than
-    FEWEST."""
+    FEWEST such slices."""
     own = [us for name in names for us, state in found[name] if state == "own"]
     return statistics.median(own) if len(own) >= FEWEST else None
 
 
 def find_least(machine):
-    """Return (library of gpu_core.c, smallest result of gpu_core_least_busy())."""
+    """Return (path of the library built from gpu_core.c, smallest result of gpu_core_least_busy()
+    on several processors)."""
     library = machine.compile_c("gpu_core.so", "gpu_core.c", "-shared", "-fPIC")
     core, before = ctypes.CDLL(library), os.sched_getaffinity(0)
     core.gpu_core_least_busy.restype = ctypes.c_double
@@ -110,7 +111,7 @@ def interval_of_median(values):
 
 
 def compare(machine, rounds, names, with_names):
-    """Report the difference between two modes and return its median share."""
+    """Report the difference between two modes, and return the median difference as a share."""
     pairs = [(median_of(found, names), median_of(found, with_names)) for found in rounds]
     pairs = [(a, b) for a, b in pairs if a and b]
     if len(pairs) < 2:

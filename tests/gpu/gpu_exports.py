@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Export a training step for other readers: writes files for Perfetto and HTA to the report
+"""Exports training steps for other readers: writes files for Perfetto and HTA to the report
 folder."""
 
 import collections
@@ -16,7 +16,8 @@ def load(path):
 
 @check("exports")
 def training_step(machine):
-    """Export three steps of a transformer as Chrome JSON like Kineto's, and for Perfetto."""
+    """Export three steps of a transformer as Chrome JSON like Kineto's, and as a file for
+    Perfetto."""
     capture = machine.trace(machine.script("gpu_torch_train.py", "steps", "3"), seconds=180)
     trace = capture.export("train.json.gz")
     capture.export("train.hta.json.gz")

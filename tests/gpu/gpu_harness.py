@@ -38,8 +38,8 @@ class Broken(Exception):
 
 
 def check(part):
-    """Register a function that takes a Machine as a check. The check has the name of the
-    function."""
+    """Return a decorator that registers a function, which takes a Machine, as a check of @part. The
+    check has the name of the function."""
 
     def add(function):
         CHECKS.append((part, function))
@@ -62,8 +62,9 @@ def show_spread(values, unit="ns"):
 
 
 class Report:
-    """Report of a check. A line has part, subject, figure and verdict (ok, FAILS, missed, info,
-    skipped). A `missed` figure is worse than promised, but does not fail a check."""
+    """Report of a check. A line has a part, a subject, a figure and a verdict (ok, FAILS, missed,
+    info, skipped). The verdict `missed` means that a figure is worse than promised; it does not
+    fail a check."""
 
     def __init__(self, part, promises):
         self.lines, self.part, self.promises = [], part, promises
@@ -144,7 +145,7 @@ class Capture:
 
 
 def last_json(done):
-    """Return the JSON object in the last line of a program's output that starts with one."""
+    """Return the JSON object that is the last line of a program's output to start with "{"."""
     lines = [line for line in (done.out if isinstance(done, Capture) else done.stdout).splitlines()
              if line.startswith("{")]
     if not lines:
@@ -242,7 +243,7 @@ class Machine:
         return self.compile_c("gpu_cupti.so", "gpu_cupti.c", "-shared", "-fPIC")
 
     def cupti(self):
-        """Return the path of libcupti for programs that do not map one."""
+        """Return the path of libcupti for programs that do not load libcupti themselves."""
         places = []
         if self.soft:
             places = self.build.rglob("soft/cuda/**/libcupti.so.13")
@@ -302,8 +303,8 @@ class Machine:
 
     def trace(self, command, options=(), env=None, seconds=120, status=0, own=None,
               quiet=True):
-        """Run @command under `gputap run` and return the capture. @env is set for the program only,
-        @own also for gputap."""
+        """Run @command under `gputap run` and return the capture. @env is set only for the program,
+        and @own for gputap and the program."""
         path = self.next_path()
         self.count += 1
         begin = time.monotonic()

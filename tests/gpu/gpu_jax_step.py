@@ -29,7 +29,7 @@ LAYERS, WIDTH, STEPS, SLICES, WARM = 16, 256, 20, 5, 10
 core = ctypes.CDLL(library)
 core.gpu_core_busy.restype = ctypes.c_double
 cpus = sorted(os.sched_getaffinity(0))
-chosen = cpus[1:6] or cpus  # the main thread uses one of these, other threads use the rest
+chosen = cpus[1:6] or cpus  # the main thread uses one of these; the others use the other cpus
 
 
 def loss(weights, x):

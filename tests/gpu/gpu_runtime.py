@@ -30,7 +30,7 @@ def find_within(rows):
 
 @check("runtime")
 def static_cudart(machine):
-    """Compare runtime API calls with CUPTI's count, and check the driver calls inside."""
+    """Compare runtime API calls with CUPTI's count, and check the driver calls inside them."""
     capture = compare(machine, "cudart static, calls of both APIs",
                       machine.runtime_program("static"), RUNTIME_TOO, RUNTIME)
     rows = [row for row in capture.rows() if row["kind"] == "call"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Check the messages about missing or forbidden things, while the program runs undisturbed."""
+"""Check that the program runs undisturbed if something is missing or forbidden, and that a message
+says what."""
 
 import re
 

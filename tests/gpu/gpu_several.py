@@ -68,7 +68,8 @@ LATE, LATE_MS = 1, 20
 
 @check("several")
 def late_rank(machine):
-    """Delay one of two ranks before each all-reduce: the other rank's device waits."""
+    """Delay one of two ranks before each all-reduce, and check that the other rank's device
+    waits."""
     need_two(machine)
     capture = machine.trace(machine.script("gpu_torch_ranks.py", "2", str(LATE), str(LATE_MS)),
                             ["-d", "nccl,cuda_driver"], seconds=180)

@@ -22,7 +22,8 @@ library = ctypes.CDLL(sys.argv[3], mode=ctypes.RTLD_GLOBAL) if len(sys.argv) > 3
 
 
 def settle():
-    """Pin this thread to its own processor, and move all threads created meanwhile elsewhere."""
+    """Pin the main thread to its own processor, and all other threads to the remaining
+    processors."""
     main, processors = os.getpid(), sorted(os.sched_getaffinity(os.getpid()) | everywhere)
     own = processors[len(processors) // 2]
     rest = set(processors) - {own}

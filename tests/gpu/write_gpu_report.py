@@ -4,7 +4,7 @@
 
     tests/gpu/write_gpu_report.py REPORT.json ... > docs/internals/cuda-report.md
 
-If several reports of one kind of machine contain a check, the last of these reports counts."""
+If several reports of one kind of machine contain a check, the last of these reports is used."""
 
 import json
 import sys
@@ -25,7 +25,8 @@ PARTS = ("calls", "work", "ends", "beside", "runtime", "said", "several", "expor
 
 
 def read(paths):
-    """Return {GPU: ([machine of each report], {check: lines of the check})}."""
+    """Return {(GPU, number of devices): ([machine of each report], {check: lines of the
+    check})}."""
     found = {}
     for path in paths:
         with open(path, encoding="utf-8") as file:

@@ -2,17 +2,17 @@
 """Builds HIP's own tests (the folder tests/ of a checkout of ROCm/HIP, rocm-5.2.x), and runs them
 one case at a time.
 
-    hip_tests.py build CHECKOUT FOLDER [-j N]     a program AREA__NAME per source file; its
-                                                  arguments in AREA__NAME.runs
+    hip_tests.py build CHECKOUT FOLDER [-j N]     build a program AREA__NAME per source file, and
+                                                  write its arguments to AREA__NAME.runs
     hip_tests.py run FOLDER [-j N] [--only PATTERN] [--bare FILE --gputap build/gputap]
-                                                  verdicts as lines "program, tab, case, tab,
+                                                  print verdicts as lines "program, tab, case, tab,
                                                   verdict, tab, seconds"
 
 There are two kinds of sources. Sources in tests/catch/unit contain Catch2 cases. Sources in
 tests/src contain a main(), and their first comment (HIT_START to HIT_END) describes how to build
 and run them. Each case runs in its own process, with the software GPU in LD_LIBRARY_PATH. With
---gputap each case runs under `gputap run`, and only cases whose verdict differs from that in FILE
-are shown.
+--gputap, each case runs under `gputap run`, and only cases whose verdict differs from the verdict
+in FILE are shown.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def build_one(command, target, log, cwd=None):
 
 
 def catch_jobs(checkout, folder):
-    """Yield the commands that build the Catch2 files. Build shared objects immediately."""
+    """Compile the shared objects, and yield the commands that build the Catch2 files."""
     catch, objects = checkout / "tests/catch", folder / "objects"
     objects.mkdir(parents=True, exist_ok=True)
     # The old Catch2 needs a signal stack of constant size, which glibc 2.34 removed.
@@ -113,7 +113,7 @@ def main_jobs(checkout, folder):
         for source in sorted((checkout / "tests/src" / area).glob("*.cpp")):
             target = folder / f"{area.replace('runtimeApi/', '')}-main__{source.stem}"
             lines, runs, built = hit_lines(source), [], None
-            # code objects that the programs of the area load
+            # folder of the code objects that the programs of the area load
             home = folder / f"{target.name.split('__')[0]}.files"
             for word, rest in lines:
                 arguments = hit_arguments(rest)
@@ -174,7 +174,7 @@ def cases(program):
 
 
 def verdict(status, out):
-    """Return one word for the end of a case, with unusual details in brackets."""
+    """Return the verdict on a case: one word, followed by unusual details in parentheses."""
     if status == "timeout":
         return status
     if status < 0 or status > 128:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs one SYCL program on two devices through two back ends, OpenCL and Level Zero. Prints a line
-per back end, which says whether the sums are right."""
+"""Runs one SYCL program on two devices through two back ends, OpenCL and Level Zero. Prints for
+each back end whether the sums are right."""
 import dpctl
 import dpnp
 import numpy

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes OpenCL fills from known Python functions, through ctypes: launches.py [WAY]."""
+"""launches.py [WAY] enqueues OpenCL fills from known Python functions, through ctypes."""
 
 import ctypes
 import functools
