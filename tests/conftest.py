@@ -116,7 +116,7 @@ def clean_environment():
     drop = ("GPUTAP_", "LD_", "OPENCL_LAYERS", "OCL_ICD_", "POCL_", "SOFT_", "HSA_", "HIP_",
             "ROCR_", "AMD_", "ZE_", "LZ_", "COLUMNS")
     env = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
-    # wide enough to leave the sentences that tests search for unwrapped
+    # wide enough that sentences for which tests search are not wrapped
     env.update(LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="10000")
     return env
 
@@ -178,15 +178,15 @@ def run_command(command,
 
 @pytest.fixture
 def run():
-    """Return run(command, status=0, timeout=.., env=.., cwd=.., stdin=.., text=True) ->
-    Result(status, out, err)."""
+    """Return a function: run(command, status=0, timeout=.., env=.., cwd=.., stdin=.., text=True)
+    returns Result(status, out, err)."""
     return run_command
 
 
 @pytest.fixture
 def tap(gputap):
-    """Return tap("report", file, ...), which runs the gputap command and accepts the keywords of
-    run()."""
+    """Return a function: tap("report", file, ...) runs the gputap command and accepts the keywords
+    of run()."""
     def call(*arguments, **keywords):
         return run_command([gputap, *arguments], **keywords)
     return call
@@ -277,8 +277,8 @@ def fills(p):
 
 @pytest.fixture
 def torch_case(run, repo, build, torch_python, torch_package, work):
-    """Return torch_case(script), which runs the script in a separate Python with gputap.torch and
-    an OpenCL device and returns the JSON that it prints."""
+    """Return a function: torch_case(script) runs the script in a separate Python with gputap.torch
+    and an OpenCL device and returns the JSON that it prints."""
     def call(script, status=0, **environment):
         text = TORCH_CASE % {"tests": str(repo / "tests")} + textwrap.dedent(script)
         result = run([torch_python, "-c", text], status=status,
@@ -293,8 +293,8 @@ def torch_case(run, repo, build, torch_python, torch_package, work):
 
 @pytest.fixture(scope="session")
 def rocr():
-    """Return the version number of ROCr's library: 5 for ROCm 5.2; 13 for ROCm 6.1, which reports
-    scratch memory."""
+    """Return the minor version in the name of ROCr's library: 5 for ROCm 5.2, and 13 for ROCm 6.1,
+    the first version that reports scratch memory."""
     names = subprocess.run(["/sbin/ldconfig", "-p"], text=True, stdout=subprocess.PIPE,
                            check=True).stdout
     library = re.search(r"libhsa-runtime64\.so\.1 .*=> (\S+)", names)
@@ -305,7 +305,7 @@ def rocr():
 
 @pytest.fixture(scope="session")
 def hip_program(hip_headers, tmp_path_factory, repo):
-    """Return hip_program("truth"), which compiles tests/hip/truth.hip for the software GPU."""
+    """Return a function: hip_program("truth") compiles tests/hip/truth.hip for the software GPU."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     folder = tmp_path_factory.mktemp("programs")
@@ -343,7 +343,7 @@ def open_descriptors():
         try:
             found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
         except OSError:
-            pass  # the descriptor that os.listdir() used, closed since
+            pass  # the descriptor that os.listdir() used has been closed since
     return found
 
 
@@ -555,7 +555,7 @@ def pytest_make_collect_report(collector):
 
 @pytest.fixture
 def strange_libdw(run, work):
-    """Return strange_libdw(code), which builds a libdw.so.1 whose functions execute @code and
+    """Return a function: strange_libdw(code) builds a libdw.so.1 whose functions execute @code and
     returns the environment that loads this library."""
     source = REPO / "src/export/dwarf_lines.c"
     names = re.findall(r"\t?X\([\w *]+, ?\*?(dw\w+),", source.read_text())

@@ -28,7 +28,8 @@ def compile_c(*words):
 
 
 class Program:
-    """One build of the program. Pass `command` to `gputap run`, in `environment`."""
+    """One build of the program. Tests pass `command` to `gputap run`, with the variables in
+    `environment`."""
     def __init__(self, runtime, build, folder):
         self.runtime, self.build, self.folder = runtime, build, folder
         self.path, self.environment = folder / "program", {}
@@ -116,7 +117,7 @@ class Session:
             assert self.process.stdout.readline() == "ok\n", self.process.stderr.read()
 
     def begin(self, line):
-        """Send @line to the program without waiting for the line's completion."""
+        """Send @line to the program, but do not wait until the program has executed it."""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
@@ -142,8 +143,8 @@ def session(gputap, program, work):
 
 @pytest.fixture
 def control(tap):
-    """Return a function that runs gputap start, stop or status for a session, which the pid
-    selects."""
+    """Return a function that runs gputap start, stop or status for a session, which it selects by
+    the session's pid."""
     def ask(command, s, *options, **keywords):
         return tap(command, *options, str(s.pid), **keywords)
     return ask

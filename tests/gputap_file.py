@@ -53,8 +53,8 @@ def mend_head(head):
 
 
 def put_payload(data, block, payload):
-    """Replace the payload of a block in @data, a bytearray, with one of the same length, and update
-    the checksums."""
+    """Replace the payload of a block in @data, a bytearray, with another of the same length, and
+    update the checksums."""
     assert len(payload) == block.stored_bytes
     head = block.head[:24] + struct.pack("<I", crc32c(payload)) + block.head[28:]
     data[block.at:block.end] = mend_head(head) + payload

@@ -41,7 +41,8 @@ class Tree:
                                 **keywords)
 
     def read(self, capture="c.gputap"):
-        """Return the decoded capture, after checking its invariants: counts agree with records."""
+        """Check that the counts in the capture agree with its records, and return the decoded
+        capture."""
         out = subprocess.run([self.folder / "dump", capture],
                              stdout=subprocess.PIPE,
                              text=True,
@@ -57,7 +58,7 @@ class Tree:
         return found
 
     def calls(self, capture="c.gputap"):
-        """Return sorted (pid, calls) of the processes, after checking that nothing was lost."""
+        """Check that nothing was lost, and return a sorted list of (pid, number of calls)."""
         found = self.read(capture)
         assert found["end"] == "complete", found
         assert all(not p["count_calls"]["dropped"] for p in found["processes"]), found
@@ -65,7 +66,7 @@ class Tree:
 
 
 def printed_calls(result):
-    """Return sorted (pid, calls), as the processes printed them."""
+    """Return a sorted list of (pid, number of calls), as the processes printed them."""
     return sorted(tuple(int(w) for w in line.split()) for line in result.out.splitlines())
 
 
@@ -83,7 +84,8 @@ def sessions_of(capture):
 
 
 def tally(path):
-    """Return the number of returned calls, which the step `tally:` of caller writes to @path."""
+    """Return the number of calls that have returned, which the caller's step `tally:` writes to
+    @path."""
     try:
         return struct.unpack("Q", pathlib.Path(path).read_bytes()[:8])[0]
     except (OSError, struct.error):

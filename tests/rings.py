@@ -50,8 +50,8 @@ class Session:
         subprocess.run([self.tool, "stop", self.folder], check=True)
 
     def records(self, exe=None):
-        """Check and return all items. If @exe is given, return only the items of that program's
-        processes."""
+        """Check all dumped items and return them. If @exe is given, return only the items of that
+        program's processes."""
         out = subprocess.run([self.tool, "dump", self.folder], stdout=subprocess.PIPE, text=True)
         items, wanted = [], True
         for line in out.stdout.splitlines():

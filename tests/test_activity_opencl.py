@@ -129,7 +129,7 @@ def test_every_enqueue_function_gives_the_right_kind_and_bytes(trace):
     t = trace("cl_everything")
     names = {v: k for k, v in number_of().items()}
     expected = [line.split() for line in t.out.splitlines()]
-    # The successful recorded calls are, in order, the calls that the program printed.
+    # The recorded clEnqueue* calls are those that the program printed, in the same order.
     enqueued = [
         c for c in sorted(t.calls.values(), key=lambda c: c["id"])
         if names[c["number"]].startswith("clEnqueue")

@@ -31,7 +31,7 @@ def hsa_copies(tmp_path_factory, repo, softgpu):
 
 @pytest.fixture(scope="session")
 def hip(tmp_path_factory, repo, softgpu):
-    """Return hip("hip_streams"), which builds tests/rocm/hip_streams.hip once and returns the
+    """Return a function: hip("hip_streams") builds tests/rocm/hip_streams.hip once and returns the
     program's path."""
     folder, made = tmp_path_factory.mktemp("hip"), {}
 
@@ -228,8 +228,8 @@ def test_a_signal_that_work_shares_has_the_values_and_times_that_it_has_bare(
     assert len(t.work) == 12 and t.info["dropped"] == 0
     assert {w["operation"] for w in t.work} == ({SHARED[how]} if SHARED[how] else
                                                 {"memcpy H2D", "kernel"})
-    # The first six activities run one after another, except barriers: a barrier starts to wait as
-    # soon as the queue reads the packet.
+    # The first six activities run one after another, unless they are barriers, because a barrier
+    # starts to wait as soon as the queue reads the packet.
     times = sorted((int(w["start_ns"]), int(w["end_ns"])) for w in t.work)
     assert how == "barrier" or all(a[1] <= b[0] for a, b in zip(times[:6], times[1:6]))
 

@@ -17,7 +17,7 @@ TOOLS = ("objects", "retirement")
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory, build):
-    """Return example("ranges"), which compiles a program or tool and returns its path."""
+    """Return a function: example("ranges") compiles a program or tool and returns its path."""
     folder = tmp_path_factory.mktemp("examples")
 
     def compiled(name):

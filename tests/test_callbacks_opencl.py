@@ -13,8 +13,8 @@ BARE_RUNS = 50  # enough to reproduce a rare crash of PoCL
 
 @pytest.fixture
 def callbacks(build):
-    """Return a function that runs cl_callbacks WAY under the library and returns its output, the
-    names of calls, and the records."""
+    """Return a function that runs cl_callbacks WAY under the library and returns the program's
+    output, the names of the calls, and the records."""
     def run(way, fault=None, env=None):
         with Session(build) as session:
             more = dict(env or {})

@@ -33,7 +33,7 @@ def counts(text):
                                      ["--cut"], ["--device-clock", "timer"]])
 def test_every_call_of_every_thread_comes_back(synth, dump, options):
     text = dump(synth("--calls", "20000", "--threads", "3", "--processes", "2", *options))
-    # three of every 8 calls enqueue an activity: a kernel, a write, a read
+    # three of every 8 calls enqueue an activity: a kernel, a write and a read
     assert counts(text) == {
         "processes": 2, "threads": 8, "calls": 120000, "device": 45000, "external": 0, "events": 0
     }
@@ -89,8 +89,8 @@ def test_children_lie_inside_their_parents(synth, dump):
 
 
 def test_work_of_a_device_whose_object_is_lost_is_on_the_clock_of_the_calls(synth, dump):
-    """With damaged blocks of strings and objects, the reader derives the device's clock from its
-    activities alone."""
+    """If the blocks of strings and objects are damaged, the reader derives the device's clock from
+    the device's activities alone."""
     path = synth("--calls", "60", "--waits", "--device-clock", "offset")
 
     def times():

@@ -102,7 +102,7 @@ def examples():
 def test_example_of_the_manual_works(run, tap, build, work, line):
     (work / "prog").symlink_to(build / "tests/opencl/cl_basic")
     if "prog.gputap" in line and " run " not in line:
-        tap("run", "-q", "-o", "prog.gputap", "./prog", "100")  # equally named calls vary in length
+        tap("run", "-q", "-o", "prog.gputap", "./prog", "100")  # calls of one name vary in duration
     for name in re.findall(r"\b(?:before|after|old\d|new\d)\.gputap", line):
         tap("run", "-q", "-o", name, "./prog")
     for rank in range(2 if "rank*" in line else 0):
@@ -136,7 +136,8 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 @pytest.fixture
 def complete(run, gputap, work):
-    """Return complete("report", "--ta"), which returns bash's completions for the last word."""
+    """Return a function: complete("report", "--ta") returns bash's completions for the last
+    word."""
     def call(*words):
         result = run(["bash", "-c", DRIVER, "-", COMPLETION / "gputap.bash", gputap, *words])
         assert result.err == ""
@@ -217,7 +218,7 @@ zpty -r shell out "*$4*" && print -r -- offered
     ("gputap list operations -d open", "opencl"),
 ])
 def test_zsh_offers(run, gputap, line, offered):
-    """Zsh runs in a shell on a terminal and must print the expected completion."""
+    """An interactive zsh on a pseudo-terminal must print the expected completion."""
     assert run([
         "timeout", "30", "zsh", "-f", "-c", ZSH_DRIVER, "-", gputap.parent, COMPLETION, line,
         offered

@@ -160,8 +160,8 @@ def test_list_says_which_calls_are_recorded_without_options(tap, build):
 
 
 def test_list_shows_every_method_that_info_can_name(tap, repo):
-    """The library's sources name the interception methods. A driver has none: its loader is
-    intercepted."""
+    """The library's sources name the interception methods. A driver has no method, because gputap
+    intercepts its loader."""
     named = set()
     for path in (repo / "src/runtime").rglob("*.c"):
         named |= set(
@@ -227,8 +227,8 @@ def test_doctor_names_a_proc_that_is_not_mounted(gputap, run):
 
 
 def test_doctor_says_what_is_missing_of_rocm(tap, softgpu, hip_headers, work):
-    """doctor looks up hipcc in PATH. A ROCr whose libhsakmt cannot be replaced cannot use the
-    software GPU."""
+    """doctor looks up hipcc in PATH. The software GPU works only with a ROCr whose libhsakmt can be
+    replaced."""
     shown = {
         f["what"]: f for f in doctor(tap)[0]["findings"] if f["area"] in ("hip", "hsa", "amdgpu")
     }
@@ -298,7 +298,7 @@ def test_doctor_shows_a_session_to_recover(tap, build, run, work):
     tap("recover", ours)
     named = [f["hint"] for f in findings if f["what"] == "session"]
     assert all(hint.startswith("gputap recover /") for hint in named)
-    # If there are many sessions, also of other tests, doctor names only the first ones.
+    # If there are many sessions, including those of other tests, doctor names only the first ones.
     rest = [f["hint"] for f in findings if f["what"] == "sessions"]
     assert f"gputap recover {ours}" in named or "lists them" in rest[0]
 

@@ -22,8 +22,8 @@ def mode_of(path):
 
 @pytest.fixture
 def captured(tap, build, work, loose_umask):
-    """Return captured(options...), which records an OpenCL program that has a secret argument and
-    returns the bytes of a.gputap."""
+    """Return a function: captured(options...) records an OpenCL program that has a secret argument
+    and returns the bytes of a.gputap."""
     def go(*options, env=None):
         tap("run",
             "-q",

@@ -23,7 +23,7 @@ TABLES = [
 
 @pytest.fixture
 def synth(run, build, work):
-    """Return synth(options...), which writes the capture a.gputap. Equal options give equal
+    """Return a function: synth(options...) writes the capture a.gputap. Equal options give equal
     captures."""
     def make(*options, out="a.gputap"):
         run([build / "tests/synth/synth", *options, "-o", out])
@@ -169,7 +169,7 @@ def test_a_wait_that_cannot_be_split_has_no_parts(tap, synth, columns):
 def test_the_first_screen_is_the_golden_one(tap, synth, name, options, columns):
     path, env = synth(*options), {"COLUMNS": columns}
     text = tap("report", path, env=env).out
-    if name == "death":  # the heads of `report --all` and of info also name the end
+    if name == "death":  # the heads of `report --all` and info also name the end
         text += "\n" + tap("report", "--all", path, env=env, status=None).out.split("\n\n")[0]
         text += "\n\n" + tap("info", path, env=env, status=None).out.split("\n\n")[0] + "\n"
     assert max(map(len, text.splitlines())) <= columns
@@ -255,8 +255,8 @@ def test_shares_of_the_first_screen_count_time_once(tap, synth):
     assert shares and all(
         share == pytest.approx(100 * operations[name]["self_ns"] / whole, abs=0.06)
         for name, share in shares.items()), calls
-    # If nested calls take much time, the report shows the self time next to the share, which refers
-    # to it.
+    # If nested calls take much time, the report shows the self time next to the share, because the
+    # share is that of the self time.
     heads = [line.split()[:3] for line in tap("report", path, "-t", "operations").out.splitlines()
              if line.split()[:1] == ["total"]]
     assert ["total", "self", "share"] in heads, heads
@@ -392,7 +392,7 @@ def test_names_cannot_send_escape_codes(gputap, tap, run, build, work):
     run([build / "tests/synth/synth", "--names", "tricky", "-o", "a\x1b[31m.gputap"])
     for options in ([], ["--csv"], ["--json"]):
         assert "\x1b" not in tap("report", "a\x1b[31m.gputap", *options).out
-    os.rename("a\x1b[31m.gputap", "a\u202eb.gputap")  # the character reverses the text after it
+    os.rename("a\x1b[31m.gputap", "a\u202eb.gputap")  # U+202E reverses the text after it
     assert "a?b.gputap: " in tap("report", "a\u202eb.gputap",
                                  env={"LC_ALL": "C.UTF-8"}).out
 
@@ -498,7 +498,8 @@ def sleeper(run, repo, build, work):
 
 @pytest.mark.parametrize("slow", [7, 1])
 def test_a_range_that_took_longer_than_its_siblings_is_named(tap, sleeper, slow):
-    """The first range is named because the others take equally long."""
+    """A range that takes longer than the others, even if it is the first, is named because the
+    others take equally long."""
     tap("run", "-q", "-o", "odd.gputap", "--", sleeper, slow)
     out = tap("report", "odd.gputap").out
     name, number, took, count, median = odd_range(out)

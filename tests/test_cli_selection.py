@@ -64,8 +64,8 @@ DIES = textwrap.dedent("""
 
 @pytest.fixture
 def traced(tap, build, work):
-    """Return traced(options...), which traces an OpenCL program and returns the summary of the run,
-    the head of its report, and the output of info, by default at 80 columns."""
+    """Return a function: traced(options...) traces an OpenCL program and returns the summary of the
+    run, the head of its report, and the output of info, by default at 80 columns."""
     def go(*options, columns=80, program=build / "tests/opencl/cl_golden"):
         env = {"COLUMNS": columns}
         short = tap("run", "-f", "-o", "a.gputap", *options, program, env=env).err

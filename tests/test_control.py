@@ -142,7 +142,7 @@ def test_a_window_of_so_many_kernels_ends(session, status, recorded):
 
 
 def test_a_forks_child_follows_whatever_the_state_it_was_forked_in(session, control, recorded, tap):
-    """The device belongs to the parent, but the child's calls are its own."""
+    """The device belongs to the parent, so gputap records only calls in the child."""
     s = session("--wait")
     s.tell("run a 1")
     control("stop", s)

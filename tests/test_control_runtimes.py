@@ -167,7 +167,7 @@ def test_cupti_is_opened_when_the_first_window_begins(program, session, control,
 @pytest.mark.parametrize("program", ["cuda"], indirect=True)
 def test_cupti_is_not_opened_in_the_child_of_a_program_that_uses_cuda(program, session, control,
                                                                       status, recorded):
-    """CUPTI would hang in the child."""
+    """CUPTI would hang in the child of a process that has used CUDA."""
     s = session("--paused", "--wait")
     s.tell("run a 5")
     s.begin("fork")

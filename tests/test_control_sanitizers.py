@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test a `gputap run` that tools/test built with a sanitizer: no control code causes a report while
-two threads, snapshots, triggers and signals are active at once."""
+"""Test a `gputap run` that tools/test built with a sanitizer: the control code causes no sanitizer
+report while two threads, snapshots, triggers and signals are active at once."""
 import json
 import os
 import pathlib

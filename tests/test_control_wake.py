@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that control requests wait neither for the collector nor for a processor: separate threads
-receive and execute them."""
+"""Test that control requests wait neither for the collector nor for a processor, because separate
+threads receive and execute them."""
 import contextlib
 import ctypes
 import errno

@@ -42,8 +42,8 @@ def test_a_child_with_a_cleaned_environment_is_traced(build, ways, way):
 @pytest.mark.parametrize("stack", ["signal", "thread"])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_small_stack_is_enough(build, ways, way, stack):
-    """Alternate signal stacks have 8 KiB, thread stacks 16 KiB. The run of the static program also
-    has an event to report."""
+    """Alternate signal stacks have 8 KiB, and thread stacks 16 KiB. The run of the static program
+    also requires gputap to write an event on such a stack."""
     with Session(build) as session:
         environment = {f"VARIABLE_{n}": "x" * 100 for n in range(60)}
         result = session.run([ways, f"{stack}:{way}", shutil.which("env")], env=environment)
@@ -81,7 +81,7 @@ def test_an_intact_environment_is_passed_on_as_it_is(build):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_failing_to_start_gives_the_same_error(build, ways, way, run, work):
-    os.mkfifo(work / "pipe", 0o755)  # the pipe has no writer: opening it blocks
+    os.mkfifo(work / "pipe", 0o755)  # opening the pipe blocks, because it has no writer
     with Session(build) as session:
         for program in [
                 "/nonexistent/program", "/etc/passwd", "/",

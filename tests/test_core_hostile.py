@@ -67,7 +67,7 @@ def test_recording_goes_on_after_privileged(build, what):
 @pytest.mark.parametrize("way", ["fork", "_Fork", "clone"])
 @pytest.mark.parametrize("options", [[], ["--paused"]], ids=["recorded", "paused"])
 def test_a_child_waits_for_no_lock_that_its_parent_left_held(build, tap, work, way, options):
-    """Libc releases its locks in the child of fork() only. In other children gputap creates no
+    """libc releases its locks only in children of fork(). In other children, gputap creates no
     thread."""
     tap("run", "-q", *options, "-o", "a.gputap", build / "tests/core/hostile", "make_threads",
         *[way] * 400, timeout=120)
@@ -132,8 +132,8 @@ def test_a_file_size_limit_too_small_for_any_pool_means_no_recording(build):
 
 @ROOT_ONLY
 def test_a_full_memory_file_system_gives_drops_and_no_sigbus(build, work, run):
-    """The session is on a tmpfs of 1 MiB: the file has the pool's full length, but no memory backs
-    it."""
+    """The session is on a tmpfs of 1 MiB. The pool's file has its full length, but the tmpfs has
+    too little memory to back it."""
     run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", work], status=None)
     if not os.path.ismount(work):
         pytest.skip("cannot mount a tmpfs")

@@ -40,8 +40,8 @@ def test_after_a_jump_out_of_a_call_the_next_ones_are_recorded(build, what, left
 
 @pytest.fixture
 def losses(tap, build, work):
-    """Return losses(WHAT, N, ..., options=[...]), which returns the output of gputap run and the
-    reasons why calls of jumper were lost."""
+    """Return a function: losses(WHAT, N, ..., options=[...]) returns the output of gputap run and
+    the reasons why calls of jumper were lost."""
     def run(*steps, options=()):
         said = tap("run", "-q", *options, "-o", "j.gputap", build / "tests/core/jumper",
                    *steps).err
@@ -58,7 +58,7 @@ def test_calls_that_were_left_by_the_hundred_are_unfinished_and_nothing_worse(lo
 
 def test_a_jump_out_of_the_taking_of_a_stack_does_not_end_the_recording(losses):
     """A jump before a call starts or after it has ended leaves no open call that the next call
-    could find abandoned."""
+    could mistake for an abandoned call."""
     said, lost = losses("alarms", 500, options=["--stacks=slow:0,lines:0"])
     assert said == "" and set(lost) <= {"unfinished"}
 

@@ -50,8 +50,8 @@ def counts(out):
 
 @pytest.fixture
 def trace(run, gputap, work):
-    """Return trace("program", ...), which runs the program on the software driver and returns its
-    output and a report."""
+    """Return a function: trace("program", ...) runs the program on the software driver and returns
+    its output and a report."""
 
     def call(*command, status=0, options=(), env=None):
         done = run([
@@ -85,7 +85,7 @@ def test_the_program_runs_as_without_gputap(run, gputap, programs, way):
 
 
 def rows(run, gputap):
-    """Return {name: arguments of each call} of the calls in the capture."""
+    """Return {name: [arguments of each call]} for the calls in the capture."""
     run([gputap, "export", "-f", "cuda.gputap", "-o", "cuda.csv"])
     found = {}
     with open("cuda.csv", newline="") as file:
@@ -194,7 +194,7 @@ def test_only_these_operations_when_asked(trace, programs):
 
 
 def test_the_software_driver_exports_what_the_description_has(driver):
-    """The names must be equal: programs would not find a function whose name has a typo."""
+    """The names must be equal, because programs would not find a function whose name has a typo."""
     described = set(
         re.findall(r"^\d+ CUresult (cu\w+)\(", (REPO / "api/cuda.api").read_text(), re.M))
     out = subprocess.run(["nm", "-D", "--defined-only", str(driver)],

@@ -35,8 +35,8 @@ def program(driver, tmp_path_factory):
 
 @pytest.fixture
 def trace(run, gputap, program, work):
-    """Return trace("scene", ...), which runs a scene of the program and returns its report, or with
-    rows=True the capture's rows."""
+    """Return a function: trace("scene", ...) runs a scene of the program and returns its report, or
+    with rows=True the capture's rows."""
 
     def call(*scene, status=0, options=(), soft=(), env=None, rows=False):
         run([

@@ -11,7 +11,8 @@ import pytest
 
 FILES = {"nccl": "libnccl.so.2", "cublas": "libcublas.so.12", "cublaslt": "libcublasLt.so.12",
          "cudnn": "libcudnn.so.9"}
-REAL = os.environ.get("GPUTAP_CUDA_MATH")  # folder with some of these libraries, or links
+# folder that contains some of these libraries, or links to them
+REAL = os.environ.get("GPUTAP_CUDA_MATH")
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +29,8 @@ def folder(tmp_path_factory, repo):
 
 @pytest.fixture
 def trace(tap, folder, work):
-    """Return trace("nccl"), which runs the program on NCCL's stand-in and returns the program's
-    output and the recorded calls."""
+    """Return a function: trace("nccl") runs the program on NCCL's stand-in and returns the
+    program's output and the recorded calls."""
     def run(*names, domains=None, libraries=None):
         chosen = [] if domains is None else ["-d", domains]
         result = tap("run", "-f", *chosen, "-o", "a.gputap", "--", folder / "program",

@@ -169,7 +169,7 @@ def test_a_queue_of_cuda_is_called_a_stream(trace, run, gputap):
     assert " stream " in latency and " queue " not in latency
     answer = json.loads(
         run([gputap, "report", "--json", "-t", "latency", "--by", "queue", "r.gputap"]).out)
-    assert {row["queue"] for row in answer["latency"]} == {1}  # keys are those of all runtimes
+    assert {row["queue"] for row in answer["latency"]} == {1}  # all runtimes have this key
     run([gputap, "export", "-o", "r.pftrace", "r.gputap"])
     tracks = perfetto.ask("r.pftrace", rows="select distinct name from track")["rows"]
     assert [t["name"] for t in tracks if "stream 1" in str(t["name"])]

@@ -39,8 +39,8 @@ def programs(build, tmp_path_factory):
 
 @pytest.fixture
 def trace(run, gputap, programs, work):
-    """Return trace("every", ...), which runs a scene of the program and returns its output and the
-    capture's rows."""
+    """Return a function: trace("every", ...) runs a scene of the program and returns its output and
+    the capture's rows."""
 
     def call(*scene, program="shared", options=tuple(DRIVER), status=0):
         done = run([
@@ -252,8 +252,8 @@ def test_a_report_takes_waits_from_the_drivers_calls(run, gputap, trace):
 
 @pytest.fixture
 def tool_lines(run, gputap, build, programs, work):
-    """Return a function that returns the tool's output, with or without `gputap run` around the
-    program."""
+    """Return a function that runs the program with the tool, with or without `gputap run`, and
+    returns the tool's output."""
 
     def call(how="", recorded=False):
         env = {"GPUTAP_TOOLS": programs / "tool.so", "RUNTIME_TOOL": how}

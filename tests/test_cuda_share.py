@@ -36,7 +36,7 @@ def programs(build, tmp_path_factory):
 
 @pytest.fixture
 def bare(run, gputap, programs):
-    """Return bare("opened", words...), which runs the program without gputap and returns its
+    """Return a function: bare("opened", words...) runs the program without gputap and returns its
     output."""
 
     def call(program, *words, env=None):
@@ -49,8 +49,8 @@ def bare(run, gputap, programs):
 
 @pytest.fixture
 def beside(run, gputap, programs, work):
-    """Return beside("opened", words...), which runs the program under gputap and returns its output
-    and the report."""
+    """Return a function: beside("opened", words...) runs the program under gputap and returns its
+    output and the report."""
 
     def call(program, *words, options=(), env=None):
         done = run([gputap, "run", "-q", "-f", "-o", "share.gputap", *options, "--", gputap, "soft",
@@ -149,8 +149,8 @@ def test_its_finalisation_ends_its_part_alone(beside):
 
 
 def test_what_gputap_flushes_does_not_use_up_its_buffers(beside):
-    """A session of one second uses at most three buffers: one filled, one that CUPTI holds, and
-    possibly the next, which CUPTI already holds."""
+    """A session of one second uses at most three buffers: one that is filled, one that CUPTI holds,
+    and possibly a next one that CUPTI has already requested."""
     words = ["run=10", "slow=50"]
     said, report = beside("opened", *words)
     check_session(said[0], 50)

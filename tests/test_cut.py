@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Test `gputap export -o OUT.gputap`, which writes a smaller capture with the records that match
---where, or without --where a faithful copy. For such a cut, commands report the same as for the
-whole capture with the same expression."""
+"""Test `gputap export -o OUT.gputap`, which writes a smaller capture of the records that match
+--where, or a faithful copy if there is no --where. Commands report the same for such a cut as for
+the whole capture with the same expression."""
 
 import csv
 import io
@@ -79,8 +79,8 @@ def test_a_cut_in_time_is_reported_as_the_whole_is_with_the_same_times(
 
 @pytest.mark.parametrize("begin_us", [9169, 9190, 9210, 9230, 9250, 12000])
 def test_the_gap_in_which_a_cut_begins_is_told_as_of_the_whole(tap, synth, cut, begin_us):
-    """A gap belongs to the activity that ends the gap. This gap starts at an activity outside the
-    time range."""
+    """A gap belongs to the activity that ends the gap. Here the gap starts at an activity outside
+    the time range."""
     where = f"at={begin_us}us..{begin_us + 200}us"
     cut(synth("--calls", "2000", "--threads", "3", "--processes", "2", "--devices", "2"), where)
     whole, found = report_of(tap, "a.gputap", "-w", where), report_of(tap, "cut.gputap")

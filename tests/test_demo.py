@@ -95,7 +95,8 @@ def test_the_build_tells_hipcc_which_platform_it_means(build):
 
 
 def test_make_builds_what_is_installed_and_the_demo_and_no_tests(build, repo, run):
-    """`ninja product` builds no programs of tests or bench, which hipcc may fail to compile."""
+    """`ninja product` does not build the programs of tests and bench, which hipcc may fail to
+    compile."""
     assert re.search(r"^all:.*\n\t@ninja -C \$\(BUILD\) product$", (repo / "Makefile").read_text(),
                      re.M)
     made = set(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Test gputap diff, which shows what got slower. Captures come from tests/synth, with known,
-reproducible noise. tests/unit/diff_statistics.c tests the verdicts, test_diff_programs_hsa.py tests
-real runs."""
+"""Test gputap diff, which shows what got slower. tests/synth writes the captures, with known,
+reproducible noise. tests/unit/diff_statistics.c tests the verdicts, and test_diff_programs_hsa.py
+tests real runs."""
 import csv
 import io
 import json
@@ -18,7 +18,8 @@ from test_cli_report import on_terminal
 
 @pytest.fixture
 def synth(run, build, work):
-    """Return synth("a.gputap", "--calls", 100), which writes a capture and returns its name."""
+    """Return a function: synth("a.gputap", "--calls", 100) writes a capture and returns its
+    name."""
     def call(name, *words):
         run([build / "tests/synth/synth", *words, "-o", name])
         return name
@@ -396,7 +397,7 @@ def test_slices_of_one_capture_are_compared(tap, synth):
 
 @pytest.mark.parametrize("shape", ["--steps 100 --nested", "--steps 100 --waits --threads 2"])
 @pytest.mark.parametrize("before, after, per", [
-    ("at=20ms..60ms", "at=60ms..100ms", ["--per", "step"]),  # steps cross both edges
+    ("at=20ms..60ms", "at=60ms..100ms", ["--per", "step"]),  # steps cross both ends
     ("at=20ms..60ms", "at=60ms..100ms", []),
     ("range=step#3..20", "range=step#30..50", ["--per", "step"]),
     # The kernels are inside steps. The cut keeps these steps for --per, but does not count them.
@@ -609,8 +610,8 @@ def test_a_run_says_what_others_took_of_its_processors(tap, gputap, run, synth):
 
 
 def test_much_time_of_few_values_is_shown(tap, synth):
-    """Compare one step with another: the difference may be noise, but diff shows where the time was
-    spent."""
+    """One step is compared with another. The difference may be noise, but diff shows which kernel
+    took the time."""
     synth("a.gputap", "--calls", 800, "--noise", 4, "--steps", 20, "--slow", "2:900:400")
     out = tap("diff", "a.gputap", "--baseline", "range=step#2", "--candidate", "range=step#39").out
     assert re.search(r"too few +kernel_2", out)

@@ -23,7 +23,7 @@ def steps_of(block):
 
 @pytest.fixture
 def shell(run, gputap, build, work, tmp_path):
-    """Return shell(script), which runs a script in a folder with gputap and a program. The
+    """Return a function: shell(script) runs a script in a folder with gputap and a program. The
     program's times vary, so a comparison may exceed its limit."""
     for name in ("prog", "prog-of-main"):
         (work / name).symlink_to(build / "examples/steps")

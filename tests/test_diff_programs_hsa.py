@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def traced(tap, hsa_dispatches, softgpu, build, work):
-    """Return traced("a", 100), which runs 200 kernels of 100 us each."""
+    """Return a function: traced("a", 100) runs 200 kernels of 100 us each."""
     def call(name, microseconds, kernels=200):
         (work / "durations").write_text(f"* {microseconds}\n")
         tap("run", "-q", "-f", "-o", f"{name}.gputap", "--", hsa_dispatches,
