@@ -21,7 +21,7 @@ OURS = {
 
 @pytest.fixture(scope="session")
 def sample(hip_headers, repo, tmp_path_factory):
-    """Return sample("graph"), which compiles examples/hip/graph.hip and returns the program's
+    """Return a function: sample("graph") compiles examples/hip/graph.hip and returns the program's
     path."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")

@@ -146,7 +146,8 @@ TRUTH = Truth(threads=2, streams=3, launches=20, copies=2, graphs=3, nodes=6)
 
 @pytest.fixture(scope="module")
 def known(hip_program, softgpu, gputap, tmp_path_factory):
-    """Return the rocpd file of tests/hip/truth.hip, and its capture as another export shows it."""
+    """Return the path of the rocpd file of tests/hip/truth.hip, and the contents of the same
+    capture as the CSV export shows them."""
     folder = tmp_path_factory.mktemp("known")
     run_command([
         gputap, "run", "-q", "-o", folder / "t.gputap", "--", *TRUTH.command(hip_program("truth"))

@@ -39,7 +39,7 @@ def traced(gputap, worker, tmp_path_factory):
 
 @pytest.fixture
 def synth(run, build, work):
-    """Return synth(...), which writes a capture and returns its name."""
+    """Return a function: synth(...) writes a capture and returns its name."""
     def make(*words, name="s.gputap"):
         run([build / "tests/synth/synth", *words, "-o", name])
         return name

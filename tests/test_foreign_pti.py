@@ -20,7 +20,8 @@ OF_IDS = re.compile(r"from callback not found in view|External correlation recor
 
 @pytest.fixture(scope="module")
 def suite(build, tmp_path_factory):
-    """Return suite(arguments), which runs PTI's test program and returns its status and output."""
+    """Return a function: suite(arguments) runs PTI's test program and returns its status and
+    output."""
     places = [os.environ.get(f"GPUTAP_{name}")
               for name in ("PTI_CHECKOUT", "SYCL_PYTHON", "LEVEL_ZERO_LOADER")]
     headers = pathlib.Path("/usr/include/gtest/gtest.h"), pathlib.Path("/usr/include/fmt/format.h")

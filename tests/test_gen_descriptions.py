@@ -293,8 +293,8 @@ def test_operations_have_the_numbers_they_were_frozen_with(domain):
 
 
 def test_every_blocking_argument_of_opencl_says_whether_the_call_waits():
-    """Exporters use this role to find the copies that the program waited for, including copies of
-    extensions."""
+    """Exporters use this role to find the copies that the program waited for, including copies by
+    functions of extensions."""
     api = describe().parse(str(REPO / "api" / DESCRIPTIONS["opencl"]), str(REPO))
     blocking = {(op.name, arg.name): arg.role for op in api.operations for arg in op.args
                 if arg.name.startswith("blocking")}

@@ -82,7 +82,7 @@ TABLES = {
 
 
 def there(api, name):
-    """Return [(position, operation)] of the table of the installed version. The interception method
+    """Return [(position, operation)] for a table in the installed headers. The interception method
     must know the table's length."""
     text = (HEADERS / "hsa_api_trace.h").read_text()
     count = len(

@@ -34,8 +34,8 @@ PATH = re.compile(r"/\S*(?=/(cl_golden|gputap)\b)")
 
 @pytest.fixture(scope="module")
 def real(build, gputap, tmp_path_factory):
-    """Return gputap(command, options...), which runs a command on the capture that all tests here
-    read. Its attributes include the device's name."""
+    """Return a function: gputap(command, options...) runs a command on the capture that all tests
+    here read. Its attributes include the device's name."""
     folder = tmp_path_factory.mktemp("golden")
     conftest.run_command(
         [gputap, "run", "-q", "-o", "real.gputap", build / "tests/opencl/cl_golden"], cwd=folder)

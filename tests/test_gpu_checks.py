@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def check_gpu(run, repo, build, work):
-    """Return check_gpu(word, ..., status=...), which returns the output and the lines of the
+    """Return a function: check_gpu(word, ..., status=...) returns the output and the lines of the
     report."""
 
     def call(*words, status=0):

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import run_command
 
-SPANS = {"exits": 2, "killed": 2}  # launches that complete before the end; otherwise all four do
+SPANS = {"exits": 2, "killed": 2}  # launches that complete before the end; otherwise all 4 do
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +30,7 @@ def program(tmp_path_factory, repo, hip_headers):
 
 @pytest.mark.parametrize("kind, nodes, packets", [
     ("plain", 1000, 16384),
-    ("plain", 1000, 64),  # queue size; the graph is larger
+    ("plain", 1000, 64),  # the queue is smaller than the graph
     ("host", 200, 16384),
     ("waits", 200, 16384),
     ("indices", 200, 16384),

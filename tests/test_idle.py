@@ -12,7 +12,7 @@ from idle_scenes import check_shares, check_sums
 
 @pytest.fixture(scope="session")
 def programs(repo, build, tmp_path_factory):
-    """Return make(name, ...), which builds tests/idle/NAME.c once and returns the program's
+    """Return a function: make(name, ...) builds tests/idle/NAME.c once and returns the program's
     path."""
     folder = tmp_path_factory.mktemp("idle")
     made = {}
@@ -49,8 +49,8 @@ def opencl(programs):
 
 @pytest.fixture
 def trace(tap, work):
-    """Return trace(program, words...), which returns the program's stamps as {cause: ns} and the
-    report of the first device."""
+    """Return a function: trace(program, words...) returns the program's stamps as {cause: ns} and
+    the report of the first device."""
     def call(program, *words, options=(), env=None):
         return idle_scenes.trace(tap, (program, *words), options, env)
     return call

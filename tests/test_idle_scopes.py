@@ -26,7 +26,8 @@ def program(build, tmp_path_factory):
 
 @pytest.fixture
 def trace(tap, program, work):
-    """Return trace("step", out="a.gputap"), which traces the program and returns its stamps."""
+    """Return a function: trace("step", out="a.gputap") traces the program and returns its
+    stamps."""
     def call(rule, options=(), out="i.gputap", env=None, words=None):
         return idle_scenes.read_stamps(
             tap("run", "-q", "-f", "-o", out, *options, "--", *(words or [program, rule]),

@@ -80,8 +80,8 @@ def test_a_merged_capture_has_an_index_of_its_own(synth, tap, work):
 
 
 def change_head(index, number, change):
-    """Return the payload of an index in which @change has replaced head @number. The checksum is
-    valid."""
+    """Return the payload of an index in which @change has replaced head @number, with a valid
+    checksum."""
     at = INDEX_HEAD.size
     for _ in range(number):
         at += Block(index, at).head_bytes
@@ -108,12 +108,13 @@ def other_type(head):
 
 
 def other_ticks(head):
-    """Return a stream's head that claims that its calls ended before all others began."""
+    """Return a stream's head which claims that the stream's calls ended before all other calls
+    began."""
     return head[:48] + struct.pack("<QQ", 1, 2) + head[64:]
 
 
 @pytest.mark.parametrize("wanted, change", [
-    (lambda n, b: b.type != STREAM and n == 5, other_type),  # a block that is read, not a stream
+    (lambda n, b: b.type != STREAM and n == 5, other_type),  # block 5, unless it is a stream
     (lambda n, b: b.type == STREAM, other_type),
     (lambda n, b: b.type == STREAM, other_ticks),
 ])

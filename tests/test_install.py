@@ -252,8 +252,8 @@ def test_package_is_the_same_when_it_is_made_again(package, repo, run, work):
 
 
 def test_binaries_need_no_symbol_of_a_glibc_after_2_34(build):
-    """RHEL 9 has glibc 2.34, so binaries built on 2.35 to 2.37 must not need newer symbols. From
-    2.38 on, glibc's headers redirect strtol() and scanf() to functions of version 2.38."""
+    """RHEL 9 has glibc 2.34, so binaries built with glibc 2.35 to 2.37 must not need newer symbols.
+    From 2.38 on, glibc's headers redirect strtol() and scanf() to functions of version 2.38."""
     built_on = tuple(map(int, re.findall(r"(\d+)\.(\d+)$", os.confstr("CS_GNU_LIBC_VERSION"))[0]))
     newest = (2, 34) if built_on < (2, 38) else (2, 38)
     needed = {}

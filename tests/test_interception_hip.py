@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Test the ways in which programs reach HIP before ROCm 6: every call is seen exactly once,
-independent of calls that the library makes to itself."""
+regardless of the calls that the library makes to itself."""
 
 import re
 import subprocess
@@ -40,8 +40,8 @@ def ways(tmp_path_factory, repo, hip_headers):
 
 @pytest.fixture(scope="session")
 def device(softgpu):
-    """Return an environment in which kernels are not executed: the tests do not use results and run
-    faster."""
+    """Return an environment in which kernels are not executed. The tests do not use the results of
+    kernels, and run faster in this way."""
     return {**softgpu, "SOFT_AMDGPU_EXECUTE": "0"}
 
 

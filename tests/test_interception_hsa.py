@@ -38,8 +38,8 @@ def program(tmp_path_factory, repo, softgpu):
 
 @pytest.fixture
 def trace(tap, program, softgpu, work):
-    """Return trace("--again", env=...), which returns the result of gputap run, the rows of calls
-    in order, and the output of info."""
+    """Return a function: trace("--again", env=...) returns the result of gputap run, the rows of
+    calls in order, and the output of info."""
     def run(*words, env=None, options=()):
         result = tap("run",
                      "-f",
@@ -110,7 +110,7 @@ def test_a_call_of_an_iteration_callback_has_the_iteration_as_its_parent(trace):
 def test_the_library_that_is_really_mapped_is_reported_with_its_method(trace, tap):
     trace()
     text = tap("info", "a.gputap").out
-    methods = {"HSA_TOOLS_LIB", "rocprofiler-register"}  # the second needs a ROCr built with it
+    methods = {"HSA_TOOLS_LIB", "rocprofiler-register"}  # the second needs a ROCr built for it
     assert len([method for method in methods if method in text]) == 1
     assert "libhsa-runtime64.so.1" in text
 

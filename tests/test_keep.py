@@ -129,8 +129,8 @@ def test_what_a_killed_collector_kept_is_recovered(tree, tap, gputap, work):
 
 
 def test_disk_is_bounded_by_bytes_where_the_window_would_take_more(tree, gputap, work):
-    """Both bounds apply. Here the limit in bytes does: a minute of records would take some
-    gigabytes."""
+    """Both limits apply. Here the size reaches its limit first, because a minute of records would
+    take some gigabytes."""
     process = tree.start("calls:30000000", options=["--keep", "1min,64M"])
     most = 0
     while process.poll() is None:
@@ -376,7 +376,7 @@ def test_the_command_takes_a_snapshot_of_a_session_that_goes_on(tree, tap, gputa
         tap("snapshot", str(process.pid), "-o", "mine.gputap")
         refused = tap("snapshot", str(process.pid), "-o", "mine.gputap", status=1).err
         assert refused == "gputap snapshot: mine.gputap exists: -f replaces it\n"
-        other = tap("stop", "mine.gputap", status=1).err  # not the session's file
+        other = tap("stop", "mine.gputap", status=1).err  # not the file that the session writes
         assert "no running session writes mine.gputap; running:" in other
         tap("snapshot", str(process.pid), "-f", "-o", "mine.gputap")
         assert process.poll() is None

@@ -41,7 +41,7 @@ def environment(level_zero, work):
 
 @pytest.fixture
 def capture(tap, level_zero, environment):
-    """Return capture(words..., options=..., env=...), which traces the program and returns the
+    """Return a function: capture(words..., options=..., env=...) traces the program and returns the
     output of `gputap info` for r.gputap."""
     def make(*words, options=(), env=None):
         result = tap("run", "-q", "-f", "-o", "r.gputap", *options, level_zero / "lz_program",
@@ -439,8 +439,8 @@ def commands_done(text):
 
 @pytest.fixture
 def soft_capture(tap, soft, work):
-    """Return soft_capture(words...), which traces the program and returns the output of `gputap
-    info` and the number of commands that the driver executed."""
+    """Return a function: soft_capture(words...) traces the program and returns the output of
+    `gputap info` and the number of commands that the driver executed."""
 
     def make(*words, **settings):
         library, program = soft
@@ -467,15 +467,15 @@ KERNELS = REPO / "tests/soft/level_zero_kernels.cl"
 ])
 def test_over_the_software_driver_all_that_it_did_is_recorded(soft_capture, tap, words, settings):
     info, done = soft_capture(*words, **settings)
-    done -= calls(tap).get("zeCommandListAppendSignalEvent", 0)  # barriers for the driver
+    done -= calls(tap).get("zeCommandListAppendSignalEvent", 0)  # counted as barriers
     assert done > 0 and info["activities"] == info["linked"] == done
     assert info["untimed"] == 0 and info["seen"] == info["recorded"]
 
 
 @pytest.fixture
 def newer_capture(tap, soft, run, level_zero, work):
-    """Return newer_capture(words...), the equivalent of soft_capture() for a program that requests
-    tables of newer loaders from the driver."""
+    """Return a function like soft_capture(), for a program that requests tables of newer loaders
+    from the driver."""
     program = level_zero / "level_zero_newer"
     if not program.exists():
         run(["cc", "-O1", f"-I{REPO}", REPO / "tests/soft/level_zero_newer.c", "-o", program,
@@ -543,8 +543,9 @@ def test_work_without_times_is_counted_and_has_no_total(soft_capture, tap):
 
 
 def test_a_driver_that_refuses_events_with_times_refuses_the_program_nothing(soft_capture, tap):
-    """gputap requests pools with times where the program requests none. If the driver refuses, the
-    program gets the pool that it requested. Its first pool has times."""
+    """gputap requests event pools with times even if the program requests pools without times. If
+    the driver refuses, the program gets the pool that it requested. The program's first pool has
+    times."""
     info, done = soft_capture("counters", FAIL="times:2+")
     assert info["activities"] == info["linked"] == info["untimed"] == done == 4
     assert info["seen"] == info["recorded"]
@@ -648,5 +649,5 @@ def test_a_wait_is_split_by_the_work_that_it_waits_for(capture, tap, words, name
     ]
     parts = [wait[p] for p in ("wait_ns", "transfer_ns", "runtime_ns", "unattributed_ns")]
     assert sum(p or 0 for p in parts) == wait["total_ns"]
-    if name == "zeCommandQueueSynchronize":  # others wait for barriers, not for activities
+    if name == "zeCommandQueueSynchronize":  # other calls wait for barriers, not for activities
         assert wait["unattributed_ns"] == 0

@@ -63,8 +63,9 @@ def loader(request):
 
 @pytest.fixture
 def tell(run, level_zero, environment, work):  # noqa: F811
-    """Return tell(words..., env=..., program=..., before=...), which runs a program and returns the
-    tool's notifications: {function: calls, "work": activities, "timed": ..., "linked": ...}."""
+    """Return a function: tell(words..., env=..., program=..., before=...) runs a program and
+    returns the tool's notifications as {function: calls, "work": activities, "timed": ...,
+    "linked": ...}."""
     def run_it(*words, env, program=None, before=()):
         run([*before, program or level_zero / "lz_program", *words],
                        env=environment | env | {"LZ_TOOL": work / "tool"})
@@ -186,7 +187,8 @@ def two_drivers(level_zero, work):  # noqa: F811
 @pytest.mark.parametrize("how", ["1", "read-only"])
 def test_a_newer_loader_calls_several_drivers_through_their_handles(
         capture, tap, run, level_zero, two_drivers, environment, work, how):  # noqa: F811
-    """With several drivers, zeDriverGetDefaultContext() works only through such handles."""
+    """With several drivers, zeDriverGetDefaultContext() works only through handles with their own
+    tables."""
     env = two_drivers | {"LZ_HANDLES": how}
     bare = run([level_zero / "lz_program", "immediate", "3"], env=environment | env)
     assert "Driver DDI Handles Supported" in bare.err

@@ -17,7 +17,7 @@ from counter c join process_counter_track t on c.track_id = t.id group by t.name
 
 @pytest.fixture
 def compiled(work):
-    """Return compiled("hip", "-lamdhip64"), which builds tests/memory/hip_memory.c."""
+    """Return a function: compiled("hip", "-lamdhip64") builds tests/memory/hip_memory.c."""
 
     def call(runtime, *options):
         path = work / f"{runtime}_memory"
@@ -31,8 +31,8 @@ def compiled(work):
 
 @pytest.fixture
 def rows(tap):
-    """Return rows(), which returns the memory rows of the report of m.gputap, one per domain, kind
-    of memory and device."""
+    """Return a function: rows() returns the memory rows of the report of m.gputap, one per domain,
+    kind of memory and device."""
 
     def call():
         found = json.loads(tap("report", "--json", "-t", "memory", "m.gputap").out)["memory"]

@@ -13,7 +13,7 @@ BOOT_2 = ("--host", "host-b", "--boot", "2222")
 
 @pytest.fixture
 def synth(run, build, work):
-    """Return synth("a", "--calls", 100), which writes a.gputap."""
+    """Return a function: synth("a", "--calls", 100) writes a.gputap."""
     def write(name, *options):
         run([build / "tests/synth/synth", *options, "-o", f"{name}.gputap"])
         return f"{name}.gputap"
@@ -109,7 +109,7 @@ def test_of_several_copies_the_best_one_counts_wherever_it_is_given(synth, tap, 
     for files in ([a, bad], [bad, a], ["cut.gputap", bad, a], ["bad-b.gputap", a], [
             a, "bad-b.gputap"
     ], ["cut.gputap", a, "bad-b.gputap", b]):
-        result = tap(*command, *files)  # reads no damaged part
+        result = tap(*command, *files)  # the command reads no damaged part
         assert re.search(r"[1-3] sessions? (is|are) given twice", result.err), result.err
         calls = 20000 + 1000 * ("bad-b.gputap" in files)
         if command[0] == "merge":
@@ -143,7 +143,7 @@ def test_a_copy_that_was_cut_takes_nothing_from_a_session_that_is_in(synth, tap,
 def test_a_session_whose_first_section_block_is_damaged_is_known_by_its_last(synth, tap, work):
     a, b = synth("a"), synth("b", "--pid", 7000)
     tap("merge", a, b, "-o", "ab.gputap")
-    # the session's id, after the file header and the block header
+    # damage the session's id, which follows the file header and the block header
     damaged(work, "ab.gputap", "ab.gputap", 64 + 36)
     for files in (["ab.gputap", a], [a, "ab.gputap"], [b, "ab.gputap", a]):
         result = tap("merge", "-f", *files, "-o", "x.gputap")  # merges the undamaged copy
@@ -157,7 +157,7 @@ def test_a_session_whose_first_section_block_is_damaged_is_known_by_its_last(syn
 
 
 def test_sessions_of_one_boot_keep_their_times_and_others_are_aligned_by_wall_clock(synth, tap):
-    # host-b booted later: its BOOTTIME is 520 ms behind, and its wall clock agrees
+    # host-b booted later, so its BOOTTIME is 520 ms behind; the wall clocks of both hosts agree
     files = [synth("a"), synth("b", "--start", 1040000000, "--pid", 5000),
              synth("c", *BOOT_2, "--start", 500000000, "--realtime-offset", 1700000000520000000)]
     result = tap("merge", *files, "-o", "job.gputap")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Test gputap run --mode, --kernels, RTL_MODE and RTL_OUTPUT on a real OpenCL runtime: the records
-of each mode, and the report about everything else."""
+of each mode, and the report on records that were not requested."""
 
 import json
 import re
@@ -51,7 +51,8 @@ def test_without_calls_linked_is_not_asked_instead_of_nothing(traced, run, gputa
 
 
 def test_the_mode_of_another_runtime_records_no_calls_of_this_one(traced):
-    """--mode hip records all GPU activity, and calls of HIP only. --domains selects others."""
+    """--mode hip records all GPU activities, but only the calls of HIP. --domains selects other
+    calls."""
     everything, _ = traced()
     info, report = traced("--mode", "hip")
     assert not report["operations"] and info["activities"] == everything["activities"] > 0

@@ -40,7 +40,7 @@ def program(tmp_path_factory, repo):
 
 @pytest.fixture
 def said(tap, program, work):
-    """Return run(), which returns the program's output and its recorded calls."""
+    """Return a function: run() returns the program's output and its recorded calls."""
     def run(*words, program=program):
         result = tap("run", "-f", "-o", "a.gputap", "--", program, *words)
         info = json.loads(tap("info", "--json", "a.gputap").out)
@@ -143,7 +143,8 @@ def test_payloads_are_decoded_by_their_schemas(said, tap, work):
     point = {"kind": 3, "x": -4, "weight": 2.5, "tag": 'a"cd', "name": "a\nname",
              "parts": [1, 2.5, -3], "mode": 'exact "64"'}
     assert json.loads(found["pushed"]["payload"]) == point
-    # the end of the last range has only the numbers; truncated or unknown payloads are bytes
+    # the payload at the end of the last range has only the numbers; truncated or unknown payloads
+    # are shown as bytes
     assert json.loads(found["a point"]["payload"]) == [1, -2, 3]
     assert json.loads(found["told by a payload"]["payload"]) == {"bytes": "0x2211000000000000"}
 

@@ -28,8 +28,8 @@ def program(tmp_path_factory, repo, build, hip_headers):
 
 @pytest.fixture
 def traced(program, softgpu, tap, work):
-    """Return go(), which returns the number of GPU activities per kernel name or operation, and the
-    rows of the CSV export."""
+    """Return a function: go() returns the number of GPU activities per kernel name or operation,
+    and the rows of the CSV export."""
     def go(*words, options=(), **environment):
         assert tap("run",
                    "-q",

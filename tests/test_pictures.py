@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test `gputap report --timeline`, which draws rows over time in a terminal. Every column is
-correct."""
+"""Test that `gputap report --timeline`, which draws rows over time in a terminal, draws every
+column correctly."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ import pytest
 
 @pytest.fixture
 def synth(run, build, work):
-    """Return synth(...), which writes s.gputap."""
+    """Return a function: synth(...) writes s.gputap."""
     def make(*words, name="s.gputap"):
         run([build / "tests/synth/synth", *words, "-o", name])
         return name

@@ -44,7 +44,7 @@ def test_the_reference_accelerators_plugin_passes(check, build, tmp_path):
     assert broken == set()
     assert "47 rules kept, 0 broken, 0 skipped, 4 not applicable" in text
     absent = {int(n) for n in re.findall(r"^n/a +(\d+)", text, re.M)}
-    assert absent == {42, 43, 44, 45}  # pu1.errors, .config, .window, .counters
+    assert absent == {42, 43, 44, 45}  # rules on pu1.errors, .config, .window and .counters
 
 
 def test_rules_about_groups_are_not_applicable_without_them(check, vendor):
@@ -133,7 +133,7 @@ def test_the_rule_that_is_broken_is_named(check, vendor, fault, rules):
     options = ["--seconds", "2"] if fault == "hangs" else []
     broken, text = check(vendor(fault), *options, status=1)
     assert rules <= broken, text
-    # consequences of the fault may also be reported, but no rule from another part of the guide
+    # each fault in this list may break more rules; any other fault breaks only its own rules
     if fault not in ("hangs", "push fails", "never disables", "any group", "second enable fails",
                      "empty pops", "own buffer"):
         assert broken == rules, text
@@ -156,7 +156,7 @@ def test_a_function_that_is_missing_is_named(check, vendor, flag, rule):
     broken, text = check(vendor("none", flag), status=1)
     assert broken == {rule} and "() is missing" in text
     assert len(re.findall("^skipped", text, re.M)) == 1
-    assert "3 rules kept, 1 broken, 47 skipped" in text  # kept: rules 1, 2, 5
+    assert "3 rules kept, 1 broken, 47 skipped" in text  # rules 1, 2 and 5 are kept
 
 
 def test_a_call_that_does_not_return_is_reported_while_it_runs(tap, vendor):
@@ -190,8 +190,8 @@ def test_another_library_may_have_the_work(check, vendor, work, repo):
 # The guide ------------------------------------------------------------------------
 
 def programs_of(guide):
-    """Return ({name: text}, [text]). Blocks with a file name form that file.
-    Shell blocks are run."""
+    """Return ({name: text of a file}, [text of a shell block]) from the guide. A file consists of
+    all blocks with its name."""
     files, shell = {}, []
     for info, text in re.findall(r"^```(.*?)\n(.*?)^```$", guide, re.M | re.S):
         kind, _, name = info.partition(" ")
@@ -204,7 +204,8 @@ def programs_of(guide):
 
 
 def lay_out(files, repo, build, gputap, work):
-    """Create a reader's folder with these files. Return the reader's environment."""
+    """Write @files to a folder as a reader of the guide would, and return the reader's
+    environment."""
     for name, text in files.items():
         (work / name).write_text(text)
     library = build / "src/plugin"

@@ -12,8 +12,8 @@ HERE = "tests/plugin"
 
 @pytest.fixture(scope="session")
 def vendor(repo, tmp_path_factory):
-    """Return vendor("overruns"), which builds tests/plugin/vendor.c with that fault as a plug-in in
-    a separate folder."""
+    """Return a function: vendor("overruns") builds tests/plugin/vendor.c with that fault as a
+    plug-in in a separate folder."""
     made = {}
 
     def make(fault="none", *flags, name="vendor"):
@@ -45,8 +45,8 @@ def host_program(repo, build, tmp_path_factory):
 
 @pytest.fixture
 def host(run, host_program, work):
-    """Return host("all", plugins=[...]), which runs the program with those plug-ins and with the
-    test's HOME."""
+    """Return a function: host("all", plugins=[...]) runs the program with those plug-ins and with
+    the test's HOME."""
     def call(*words, plugins=(), env=None, **keywords):
         path = ":".join(map(str, plugins)) or None
         return run([host_program, *words],

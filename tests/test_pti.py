@@ -17,7 +17,8 @@ LAUNCH, INIT, CREATE_CONTEXT, CREATE_IMMEDIATE = 55, 1, 21, 34
 
 @pytest.fixture(scope="session")
 def compile_pti(build, tmp_path_factory):
-    """Return compile_pti("a.c b.c", *flags) -> program or library, linked with libpti_callback."""
+    """Return a function: compile_pti("a.c b.c", *flags) builds a program or library that is linked
+    with libpti_callback, and returns its path."""
     folder = tmp_path_factory.mktemp("pti")
     library = build / "src/compat/pti"
     made = {}
@@ -38,7 +39,8 @@ def compile_pti(build, tmp_path_factory):
 
 @pytest.fixture
 def log(compile_pti, run, level_zero, environment):  # noqa: F811
-    """Return log(words, *program) -> notification lines of the tool tests/pti/log_tool.c."""
+    """Return a function: log(words, *program) runs a program and returns the notification lines of
+    the tool tests/pti/log_tool.c."""
     tool = compile_pti("log_tool.c", "-shared", "-fPIC")
 
     def log_it(words, *program, env=None):
@@ -78,7 +80,7 @@ def test_a_domain_is_all_functions_of_its_drivers(log):
 
 @pytest.mark.parametrize("way", ["table", "handle"])
 def test_sycls_runtime_api_is_a_domain_of_its_own(log, adapter, way):  # noqa: F811
-    """Tests Unified Runtime calls with a stand-in adapter. test_soft_level_zero_sycl.py uses the
+    """Unified Runtime calls come from a stand-in adapter. test_soft_level_zero_sycl.py uses the
     real adapters."""
     lines = log("runtime", *adapter, way)
     assert log.out == ""
@@ -177,7 +179,7 @@ LEVEL_ZERO, OPENCL = "shipped.c gpu_level_zero.c", "shipped.c gpu_opencl.c"
 
 
 def test_each_sentence_of_the_document_and_each_idea_of_ptis_tests_has_its_check():
-    """tests/pti/README.md names the check of each sentence."""
+    """tests/pti/README.md names the check for each sentence."""
     proposed, shipped = (REPO / "tests/pti/README.md").read_text().split("\n## ")[1:]
     assert [name for name in SENTENCES if f"`{name}`" not in proposed] == []
     named = re.findall(r"^\| .* \| `(\w+)`", shipped, re.M)
@@ -203,8 +205,8 @@ def test_kernels_of_opencl_come_and_go_by_their_references(compile_pti, run):
 
 @pytest.fixture
 def log_shipped(compile_pti, run, level_zero, environment):  # noqa: F811
-    """Return log_shipped(letters, *words) -> notifications of tests/pti/log_shipped.c about
-    lz_program, as (first two words of the line, fields of the line)."""
+    """Return a function: log_shipped(letters, *words) runs lz_program and returns the notifications
+    of tests/pti/log_shipped.c as (first two words of the line, fields of the line)."""
     def log_it(letters, *words):
         tool = compile_pti("log_shipped.c", "-shared", "-fPIC")
         result = run([level_zero / "lz_program", *words],
@@ -260,7 +262,7 @@ def test_a_completion_has_its_operations_name_and_the_function_that_found_it(log
 @pytest.mark.parametrize("gpu", ["level_zero", "opencl"])
 def test_a_tool_that_a_running_program_opens_is_notified_of_what_follows(
         compile_pti, run, gputap, environment, gpu, how, under):  # noqa: F811
-    """The tool is not notified of anything earlier."""
+    """The tool is not notified of anything that happened before it was opened."""
     tool = compile_pti("log_shipped.c", "-shared", "-fPIC")
     library = "-lze_loader" if gpu == "level_zero" else "-lOpenCL"
     program = run_late(compile_pti, f"late.c gpu_{gpu}.c", library)
@@ -347,8 +349,8 @@ LOGS = "log_tool.c log_shipped.c"
 
 @pytest.fixture
 def critical_program(compile_pti, vendor, worker):  # noqa: F811
-    """Return critical_program(name) -> (command that provokes the event, environment, options of
-    gputap run)."""
+    """Return a function: critical_program(name) returns (command that provokes the event,
+    environment, options of gputap run)."""
     library = compile_pti(LOGS, "-shared", "-fPIC")
 
     def program_for(name):
@@ -371,8 +373,8 @@ def critical_program(compile_pti, vendor, worker):  # noqa: F811
 
 @pytest.fixture
 def provoke(critical_program, tap, environment):  # noqa: F811
-    """Return provoke(name) -> (lines of the tools, events in the capture). provoke() writes
-    r.gputap."""
+    """Return a function: provoke(name) records r.gputap and returns (lines of the tools, events in
+    the capture)."""
     def provoke_it(name):
         words, fault, _, _ = CRITICAL[name]
         program, env, options = critical_program(name)

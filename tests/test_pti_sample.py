@@ -24,7 +24,7 @@ STUBS = {
 
 @pytest.fixture
 def sample(build, run, work):
-    """Return sample(flags), which returns the sample's output for three kernels and three
+    """Return a function: sample(flags) returns the sample's output for three kernels and three
     copies."""
     places = [os.environ.get(f"GPUTAP_{name}")
               for name in ("PTI_CHECKOUT", "SYCL_PYTHON", "LEVEL_ZERO_LOADER")]
