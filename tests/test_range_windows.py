@@ -27,7 +27,7 @@ def steps(s, count, name="step"):
 
 
 def launches_of(tap):
-    """Return the number of launches per process, in pid order; call recorded() first."""
+    """Return {pid: number of launches}, in pid order. Call recorded() first."""
     with open("w.csv", newline="") as f:
         return collections.Counter(
             r["pid"] for r in csv.DictReader(f) if r["operation"] == "refdevLaunchKernel")
@@ -193,8 +193,8 @@ def test_bad_values_are_refused(tap, work, options, sentence, caret):
 
 @pytest.fixture
 def across(session, recorded, tap):
-    """Return run(source), which launches kernels in named ranges and pauses recording between the
-    starts and ends of the ranges."""
+    """Return a function: run(source) launches kernels in named ranges and pauses recording between
+    the starts and ends of the ranges."""
     def run(source):
         s = session()
         s.tell(f"by {source}", "begin around", "run a 1", "begin before", "run a 2")
@@ -227,7 +227,8 @@ def test_ranges_across_a_pause_are_whole(across, tap, source):
 
 @pytest.mark.parametrize("has_package", [False, True])
 def test_a_range_of_torch_without_the_package_is_explained(tap, run, work, has_package):
-    """The program maps a library with torch's name. The collector checks four times a second."""
+    """The program maps a library with torch's name. The collector checks four times a second
+    whether such a library is mapped."""
     (work / "gputap/_shim").mkdir(parents=True)
     for name in ["libtorch_cpu.so", "gputap/_shim/observer.so"]:
         run(["cc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", name])

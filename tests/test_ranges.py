@@ -24,7 +24,7 @@ def program(tmp_path_factory, repo, build):
 
 @pytest.fixture
 def trace(tap, program, work):
-    """Return run(), which returns the program's output and its recorded ranges."""
+    """Return a function: run() returns the program's output and its recorded ranges."""
     def run(*words):
         result = tap("run", "-f", "-o", "a.gputap", "--", program, *words)
         tap("export", "-f", "a.gputap", "-o", "a.csv")

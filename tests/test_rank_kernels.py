@@ -31,7 +31,7 @@ def parts(build, tmp_path_factory):
 
 @pytest.fixture
 def job(run, gputap, parts, work):
-    """Return job("scene"), which traces a job and returns its rank waits, its ranks, and the
+    """Return a function: job("scene") traces a job and returns its rank waits, its ranks, and the
     report's text."""
     def call(scene, *options, size=SIZE, domains="nccl,cuda_driver"):
         run([gputap, "run", "-q", "-f", "-d", domains, "-o", "job.gputap", *options, "--", gputap,

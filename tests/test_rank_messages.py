@@ -18,8 +18,8 @@ def kind(request):
 
 @pytest.fixture
 def job(tap, work, kind):
-    """Return job("scene"), which runs the scene and returns {(rank, for rank): row} and
-    {rank: row}."""
+    """Return a function: job("scene") runs the scene and returns {(rank, for rank): row} and {rank:
+    row}."""
     def call(scene, *options):
         program = mpi_jobs.build(kind, work, "messages")
         tap("run", "-q", "-f", "-o", "job.gputap", *options, *mpi_jobs.launcher(kind, 3), program,

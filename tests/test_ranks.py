@@ -14,7 +14,7 @@ JITTER_NS = 20_000
 
 @pytest.fixture
 def job(run, build, work):
-    """Return job(...), which writes one capture per rank of a job with two ranks per host."""
+    """Return a function: job(...) writes one capture per rank of a job with two ranks per host."""
     def write(*options, size=SIZE, hosts=1, skew=0):
         names = []
         for rank in range(size):
@@ -186,8 +186,8 @@ def test_clocks_that_run_apart_stay_together(tap, job, run, build, ppm):
 
 
 def test_a_host_that_is_always_late_is_placed_by_the_returns(tap, job):
-    """The bounds are 2 ms apart. The reported uncertainty reflects this, although the actual error
-    is below 1 us."""
+    """The bounds on the clock offset are 2 ms apart. The reported uncertainty reflects this
+    distance, although the actual error is below 1 us."""
     files = job("--late-rank", LATE, "--late-by", LATE_NS, hosts=2, skew=SKEW_NS)
     found = sessions(tap, files)
     assert LATE_NS / 4 < found[2]["uncertainty_ns"] < LATE_NS + 2 * JITTER_NS
@@ -300,8 +300,8 @@ def test_ranks_that_are_recorded_from_different_calls_are_matched_by_time(tap, w
         steps, steps - 2, steps - 4]
     assert calls[1, "MPI_Comm_dup"] == 1 and (1, "MPI_Init") not in calls
     rows = ranks(found)
-    # each step that all ranks recorded has a barrier and an allreduce; the dup stands alone before
-    # a gap
+    # each step that all ranks recorded has a barrier and an allreduce; the dup is not compared,
+    # because it stands alone before a gap
     assert {row["compared"] for row in rows.values()} == {2 * (steps - 4)}
     waits = {(row["rank"], row["for_rank"]): row["wait_ns"] for row in found["rank_waits"]}
     for rank in (0, 1):

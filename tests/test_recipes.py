@@ -71,8 +71,8 @@ STATUSES = {"--fail-over": (0, 1)}
 
 @pytest.fixture
 def shell(run, place):
-    """Return shell(line), which runs a command of a page. The command must find its input and print
-    an answer."""
+    """Return a function: shell(line) runs a command of a page. The command must find its input and
+    print an answer."""
     def call(line):
         wanted = next((s for word, s in STATUSES.items() if word in line), (0,))
         result = run(["bash", "-c", line], env=place, status=None)
@@ -86,8 +86,8 @@ def shell(run, place):
 
 @pytest.fixture
 def background(gputap, place):
-    """Return background(line), which starts a session that a page describes and keeps it running
-    until the test ends."""
+    """Return a function: background(line) starts a session that a page describes and keeps it
+    running until the test ends."""
     with contextlib.ExitStack() as started:
         def call(line):
             process = started.enter_context(
@@ -114,7 +114,7 @@ def run_page(page, shell, background, launcher):
                 background(line)
                 capture = os.path.abspath(re.search(r"-o (\S+)", line)[1])
             elif not line.startswith("docker") and other not in line:
-                # name the capture, because other tests run sessions at the same time
+                # name the capture, because other tests may run sessions at the same time
                 once = f" {capture} --once" if line.startswith("gputap top") else ""
                 if "tree.gputap" not in line or launcher == "mpirun":
                     said[title] += shell(line + once).out

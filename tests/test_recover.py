@@ -131,7 +131,7 @@ def test_a_file_that_is_cut_while_a_session_runs_costs_nothing(tree, work, name,
     (folder,) = sessions_of("c.gputap")
     path = folder / name
     wait_until(path.exists, f"the file {name}")
-    if name != "session":  # the program's calls read that file
+    if name != "session":  # the program's calls read the file `session`
         cut_to(path, size)
         wait_until(lambda: tally(work / "tally") > 1000 or process.poll() is not None, "calls")
         cut_to(path, size)
@@ -148,7 +148,7 @@ def test_a_file_that_is_cut_while_a_session_runs_costs_nothing(tree, work, name,
 
 
 def test_a_session_whose_journal_is_cut_can_be_recovered(tree, tap, work):
-    """The collector rewrites the journal."""
+    """The collector rewrites a truncated journal."""
     process = tree.start(f"tally:{work}/tally", "calls:100000", "wait:go", "forever")
     wait_until(lambda: tally(work / "tally") > 1000, "calls")
     (folder,) = sessions_of("c.gputap")
@@ -168,7 +168,7 @@ def test_a_session_whose_journal_is_cut_can_be_recovered(tree, tap, work):
                                    ["journal", "position"], ["journal", "position", "session"]])
 def test_recovery_needs_no_more_than_the_rings_and_the_capture(tree, tap, work, left, names, size):
     if size is None and "session" in names:
-        return  # without the file, the folder is not recognized as a session's
+        return  # without this file, the folder is not recognised as a session folder
     if size == 64 and "session" in names:
         size = 8
     for name in names:
@@ -192,8 +192,8 @@ def test_a_journal_of_noise_is_not_believed(tree, tap, work, left):
 
 
 def test_a_journal_that_is_behind_the_capture_is_not_believed(tree, tap, work, left):
-    """The journal's byte count is that of a session that has just started. Believing it would cut
-    off all later data."""
+    """The journal's byte count is that of a session that has just started. If recovery believed it,
+    all later data would be cut off."""
     whole = (work / "c.gputap").stat().st_size
     # struct gt_journal_head: magic, version, bytes, collector_pid, accounts_used, capture_bytes
     write_at(left / "journal", 24, struct.pack("<Q", 200))
@@ -250,7 +250,7 @@ def test_a_link_in_the_place_of_a_ring_is_not_followed_and_reported(tree, tap, w
 
 STORM = int(os.environ.get("GPUTAP_RECOVER_STORM", "40"))
 """Damaged sessions that are recovered; 5000 before a release."""
-# offsets in struct gt_segment: version, sizes, counts, offsets
+# offsets of members of struct gt_segment: version, sizes, counts, offsets
 GEOMETRY = [8, 12, 16, 24, 28, 32, 36, 40, 48]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the reference accelerator as a runtime that gputap traces, which takes one description and
-one folder."""
+"""Test the reference accelerator as a runtime that gputap traces. Such a runtime needs one
+description and one folder."""
 import json
 import re
 

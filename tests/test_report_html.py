@@ -39,7 +39,7 @@ def data_of(path):
 
 @pytest.fixture
 def page(tap, run, build, work):
-    """Return page(...), which writes s.gputap and its report s.html."""
+    """Return a function: page(...) writes s.gputap and its report s.html."""
     def make(*words, report=()):
         run([build / "tests/synth/synth", *words, "-o", "s.gputap"])
         tap("report", "s.gputap", "-f", "-o", "s.html", *report)
@@ -358,7 +358,7 @@ def test_the_page_starts_with_the_first_screen_of_the_terminal(browser, tap, pag
     expected = [w for w in words if re.match(r"[A-Za-z_]{4,}", w)]
     assert not [w for w in expected if w.rstrip(",:;()") not in shown]
     assert browser.evaluate("""document.getElementById('overview').compareDocumentPosition(
-        document.getElementById('timeline'))""") == 4  # 4: the timeline follows
+        document.getElementById('timeline'))""") == 4  # 4 means that the timeline follows
     labels = browser.evaluate(
         "[...document.querySelectorAll('#overview h3')].map(h => h.innerText)")
     assert labels[:5] == ["GPU 0", "GPU 1", "Kernels", "Copies", "Idle"]

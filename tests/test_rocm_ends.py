@@ -19,8 +19,8 @@ from processes import child_of, finish, tally, wait_until
 
 @pytest.fixture
 def ends(hip_program, softgpu, tap, run, work):
-    """Return ends("kernels:3", "exit") -> the recording. The traced output and status must equal
-    those of an untraced run."""
+    """Return a function: ends("kernels:3", "exit") runs the program with these steps and returns
+    the recording. The traced output and status must equal those of an untraced run."""
     def call(*words, status=0, options=()):
         program = hip_program("ends")
         bare = run([program, *words], env=softgpu, status=status)
@@ -61,7 +61,8 @@ class Recorded:
                 self.links.append((row, calls.get(row["correlation"])))
 
     def of(self, name):
-        """Return the counts of this name, one per process that has any, in ascending order."""
+        """Return how often calls or kernels of this name were recorded, for each process that has
+        any, in ascending order."""
         return sorted(n for n in (counts[name] for counts in self.found.values()) if n)
 
     def check_links(self, open_calls=0):
@@ -117,7 +118,7 @@ def test_work_left_behind_is_recorded_or_counted_as_unfinished(ends, end):
     assert recorded.of("hipLaunchKernel") == [350]
     # exit() harvests the completed kernels; _exit() harvests nothing
     assert sum(recorded.of("count")) >= (50 if end == "exit" else 0)
-    assert recorded.info["activities"] + recorded.unfinished() == 350 + 2  # + memset and memcpy
+    assert recorded.info["activities"] + recorded.unfinished() == 350 + 2  # + memset, memcpy
     recorded.check_links()
     (process,) = recorded.info["processes"]
     assert process["end"] == {"abort": "Aborted (signal 6)"}.get(end, "exit 0"), process

@@ -2,17 +2,19 @@
 """Run the 24 checks of the validation plan in rocm-trace-lite's RFC for HIP calls, under the names
 of the RFC's tests. These checks are stricter than the RFC's:
 
-- 5 without a device (schema, re-entrancy, correlation ids): check a written file, not source text;
-  the library really makes calls to itself
-- 6 capture, timing, pid and tid, modes: check every launch with its number, times inside the run,
-  and the kernel's thread id
-- 4 correlation: the linked share is 100 %, where upstream pins 0; order and uniqueness, which
-  upstream skips, are checked
-- 5 end to end: the result equals the truth, where upstream requires "more than nothing"; PyTorch
-  for ROCm is not available here, which is a listed skip, and tests with HIP run instead
-- 2 overhead: counted, not timed: no additional allocation per launch; bench/run.py measures 10 %
-  and 2 %
-- 2 guards: the built library needs only libc's family, where upstream requires no libamdhip64
+- 5 without a device (schema, re-entrancy, correlation ids) check a written file, not source text,
+  and use a library that really makes calls to itself
+- 6 on capture, timing, pid and tid, and modes check every launch with its number, times inside the
+  run, and the kernel's thread id
+- 4 on correlation require a linked share of 100 %, where upstream pins 0, and check order and
+  uniqueness, which upstream skips
+- 5 end to end require that the result equals the truth, where upstream requires "more than
+  nothing". PyTorch for ROCm is not available here, which is a listed skip, so tests with HIP run
+  instead.
+- 2 on overhead count allocations instead of measuring time: a launch makes no additional
+  allocation. bench/run.py measures 10 % and 2 %.
+- 2 guards require that the built library needs only libc's family, where upstream requires no
+  libamdhip64
 """
 
 import gzip
@@ -31,8 +33,8 @@ TRUTH = Truth(threads=2, streams=4, launches=12, copies=2, graphs=5, nodes=6)
 
 @pytest.fixture(scope="session")
 def modes(hip_program, softgpu, gputap, tmp_path_factory):
-    """Return modes("hip") -> a folder with a.gputap, a.rpd and a.json.gz of one run. RTL_MODE
-    selects the mode, as upstream's users do."""
+    """Return a function: modes("hip") returns a folder with a.gputap, a.rpd and a.json.gz of one
+    run. RTL_MODE selects the mode, as it does for upstream's users."""
     made = {}
 
     def run(mode):
@@ -53,7 +55,7 @@ def modes(hip_program, softgpu, gputap, tmp_path_factory):
 
 @pytest.fixture
 def sql(modes):
-    """Return sql("select ..", mode="hip"), which queries the RPD file."""
+    """Return a function: sql("select ..", mode="hip") queries the RPD file."""
     def ask(query, mode="hip"):
         with sqlite3.connect(modes(mode) / "a.rpd") as db:
             return db.execute(query).fetchall()
@@ -110,7 +112,7 @@ def test_correlation_map_present(found):
         {(c["tid"], c["start"], c["operation"]) for c in found.calls.values()})
 
 
-# 6 with one ---------------------------------------------------------------------------
+# 6 with a device ----------------------------------------------------------------------
 
 def test_hip_api_capture_basic(sql):
     launches = [name for name, in sql(NAMED) if name == "hipLaunchKernel"]
@@ -217,7 +219,7 @@ def test_perfetto_output(modes, found):
 
 
 def test_roctracer_parity_kernel_count(found):
-    """roctracer is not available here. The program's launches give the expected count."""
+    """roctracer is not available here, so the expected count is that of the program's launches."""
     kernels = [
         row for row in found.device
         if row["operation"] == "kernel" and not row["name"].startswith("__amd")
@@ -238,8 +240,8 @@ def counter(tmp_path_factory, repo):
 
 @pytest.mark.parametrize("mode", ["hip", "standard", "lite"])
 def test_overhead_hip_mode(hip_program, softgpu, counter, run, tap, work, mode):
-    """HIP's own launches allocate memory, traced or not. A few per thousand differ, depending on
-    the number of activities in progress."""
+    """HIP's own launches allocate memory, traced or not. The number of allocations differs by a few
+    per thousand, depending on the number of activities in progress."""
     command = Truth(threads=1, streams=1, launches=2000).command(hip_program("truth"))
     env = {**softgpu, "LD_PRELOAD": counter, "SOFT_AMDGPU_EXECUTE": "0"}
     command.append("verify=0")

@@ -17,7 +17,8 @@ SLOW = bool(os.environ.get("GPUTAP_SLOW"))
 
 @pytest.fixture
 def traced(hip_program, softgpu, tap, work):
-    """Return traced(truth) -> the recording, after checking its counts."""
+    """Return a function: traced(truth) records the program, checks the counts of the recording, and
+    returns its contents, info's answer and the result of the run."""
     def run(truth, *options, env=None):
         result = tap("run",
                      "-q",
@@ -70,8 +71,8 @@ def test_work_of_four_devices_is_told_apart(traced):
 
 
 def test_times_are_in_order_also_with_a_device_clock_that_is_late_and_drifts(traced):
-    """An unmeasurable skew would be visible. An epoch of 5 s and a drift of 50 ppm must not be
-    visible."""
+    """The times must not show an epoch of 5 s and a drift of 50 ppm. (They would show a skew,
+    because gputap cannot measure a skew.)"""
     truth = Truth(threads=1, streams=2, launches=30)
     found, _, _ = traced(truth,
                          env={"SOFT_AMDGPU_CLOCK_EPOCH": "5s", "SOFT_AMDGPU_CLOCK_DRIFT": "50ppm"})

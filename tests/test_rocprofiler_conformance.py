@@ -96,8 +96,8 @@ def sample(place, checkout):
 
 @pytest.fixture(scope="session")
 def program(place, repo):
-    """Return a program that copies. Upstream runs its transpose here, whose kernels take minutes in
-    software."""
+    """Return a program that copies. Upstream runs its program `transpose` here, but its kernels
+    take minutes in software."""
     place.compile(["gcc"], repo / "tests/rocprofiler/copies.c", "-o", "copies", "-lamdhip64")
     return place.folder / "copies"
 
@@ -237,8 +237,8 @@ def json_tool(place, checkout, repo):
 
 @pytest.fixture
 def recorded(place, checkout, json_tool, tmp_path):
-    """Return recorded("transpose", 2, 1, ...), which runs a program of upstream's tests/bin and
-    returns its JSON file."""
+    """Return a function: recorded("transpose", 2, 1, ...) runs a program of upstream's tests/bin
+    and returns its JSON file."""
     def record(program, *arguments, source=None, compiled=(), preload=(), **environment):
         file = tmp_path / "recorded.json"
         if not (place.folder / program).exists():
@@ -257,8 +257,8 @@ def recorded(place, checkout, json_tool, tmp_path):
 
 @pytest.fixture
 def validate(place, checkout):
-    """Return validate(folder, file, 9), which checks that exactly this many of upstream's tests
-    pass, and that no test has another result."""
+    """Return a function: validate(folder, file, 9) checks that exactly this many of upstream's
+    tests pass, and that no test has another result."""
     def check(folder, file, count, *options):
         environment = {
             **os.environ, "PYTHONPATH": f"{place.folder}/packages", "PYTHONDONTWRITEBYTECODE": "1"
@@ -294,7 +294,7 @@ def test_json_tool_of_kernels(recorded, validate):
 
 
 def test_json_tool_of_copies(place, repo, recorded, validate, rocr):
-    """On HIP 5, upstream's program needs tests/rocprofiler/hip5_pools.c to end."""
+    """On HIP 5, upstream's program does not end without tests/rocprofiler/hip5_pools.c."""
     preload = []
     if rocr < 18:
         place.compile(["gcc"], "-fPIC", "-shared", repo / "tests/rocprofiler/hip5_pools.c", "-o",

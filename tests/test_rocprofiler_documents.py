@@ -24,8 +24,8 @@ OF_0_5 = "-DGPUTAP_ROCPROFILER_0_5"
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory, build, hip_headers, softgpu):
-    """Return start(NAME=value, ...), which runs the program with the tool and returns the stderr of
-    both."""
+    """Return a function: start(NAME=value, ...) runs the program with the tool and returns the
+    stderr of both."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     folder, sdk = tmp_path_factory.mktemp("documents"), build / "src/compat/rocprofiler"
@@ -92,7 +92,8 @@ def test_a_status_of_hsa_that_is_no_success_is_printed(said):
 
 
 def test_arguments_are_printed_in_the_form_of_the_sample_output(said):
-    # in the document the stream types lack their first letter, so its columns are narrower by one
+    # in the document the stream types lack their first letter, so its columns are one character
+    # narrower
     host, device, stream = lines(said, "program")[0].split()
     # HIP's own thread may call HSA in between
     samples = [

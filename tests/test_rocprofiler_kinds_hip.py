@@ -20,7 +20,7 @@ ROCR = re.compile(
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory, repo, build, hip_headers, softgpu):
-    """Return said(kinds, word...), which returns the client's output lines about a run of the
+    """Return a function: said(kinds, word...) returns the client's output lines about a run of the
     program."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")

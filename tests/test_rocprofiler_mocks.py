@@ -77,8 +77,8 @@ def programs():
 
 
 def of_ours(expected):
-    """Return the output expected with our library: no lines of the mock, and the runtimes' own
-    functions."""
+    """Return the output expected with our library: without lines of the mock, and with the
+    runtimes' own functions."""
     ours = re.sub(r"\.rocprofiler\.cpp\. (rocp_ctor|\w+ :: \d+ :: \d+ :: \d+)\\n", "", expected)
     for name, library in (("hsa_init", "hsa-runtime"), ("hip_init", "amdhip")):
         ours = ours.replace(f".rocprofiler.cpp. {name}", f".{library}.cpp. {name}")

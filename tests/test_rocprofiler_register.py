@@ -22,7 +22,7 @@ def modern(request, tmp_path_factory, repo, build):
     folder = build_modern(tmp_path_factory.mktemp("registered"), repo / "tests/rocm/modern.c",
                           register if request.param == "real" else None)
     sdk = build / "src/compat/rocprofiler"
-    # replace the mock by our library, which the register library then finds
+    # replace the mock with our library, which the register library then finds
     (folder / "librocprofiler-sdk.so.1").unlink()
     (folder / "librocprofiler-sdk.so").symlink_to(sdk / "librocprofiler-sdk.so.1")
     for source, client, option in (("registered.c", "client.so", "-DGPUTAP_ROCPROFILER_OPAQUE"),

@@ -303,7 +303,7 @@ def test_a_library_that_offers_a_table_of_its_own_is_intercepted_and_clients_cha
     ]
     done = run([tmp_path / "main"], build, LD_PRELOAD=":".join(map(str, clients)))
     assert (done.returncode, done.stdout) == (0, "42\n"), done.stderr
-    begun = [f"{name}: foo(21)" for name in reversed(names)]  # last registered, first called
+    begun = [f"{name}: foo(21)" for name in reversed(names)]  # the last registered is called first
     assert done.stderr.splitlines(
     )[:2 * len(names)] == begun + [f"{line} = 42" for line in reversed(begun)]
     assert len(done.stderr.splitlines()) == 4 * len(names)
@@ -450,8 +450,8 @@ def test_a_kind_of_which_nothing_is_reported_is_said_once_where_the_log_level_as
 
 @pytest.fixture
 def opener(repo, hip_headers, build, softgpu, tmp_path):
-    """Return a function that runs a HIP program, which opens the given library and copies. The
-    function returns the lines that a client of tests/rocprofiler/ends.c writes."""
+    """Return a function that runs a HIP program, which opens the given library and copies, and
+    returns the lines that a client of tests/rocprofiler/ends.c writes."""
     program = tmp_path / "opener"
     subprocess.run([
         "cc", "-w", "-D__HIP_PLATFORM_AMD__", repo / "tests/rocprofiler/opener.c", "-o", program,
@@ -478,7 +478,7 @@ def test_a_client_is_finalised_after_its_own_handlers_of_exit_and_before_its_lib
 
 def test_a_client_that_forces_in_its_constructor_is_finalised_after_its_library_has_ended(
         compile_tool, opener):
-    """The client's handler and destructor read the buffers, as in RPD."""
+    """The client's handler and destructor read the buffers, as RPD's client does."""
     client = compile_tool("ends.c", "forcing.so", "-shared", "-fPIC", "-DFORCES")
     assert opener("-", LD_PRELOAD=str(client)) == [
         "configure, constructed 1", "force 0", "destructor", "handler, flush 0, copies 2",
@@ -512,8 +512,8 @@ def test_a_client_of_a_hip_program_is_told_once_that_hsa_was_initialised_before_
 
 @pytest.fixture
 def configured(repo, hip_headers, build, sdk, softgpu, tmp_path):
-    """Return configured(linker) -> (a HIP program that copies and is itself a client, linked
-    without -rdynamic; the command that runs the program)."""
+    """Return a function: configured(linker) builds a HIP program that copies and is itself a
+    client, linked without -rdynamic, and returns the program's path and environment."""
     def link(linker):
         program = tmp_path / "configured"
         done = subprocess.run([
@@ -567,7 +567,8 @@ def test_initialising_without_a_tool_is_no_error_and_locks(compile_tool, build):
 @pytest.mark.parametrize("preloaded", [False, True])
 def test_a_hip_program_of_rocm_5_is_told_that_its_tools_were_not_loaded(
         compile_tool, copies, build, sdk, softgpu, tap, tmp_path, preloaded):
-    """Before ROCm 6 no ROCm library reads the variable. Our library does if it is loaded."""
+    """Before ROCm 6, no ROCm library reads the variable. Our library reads it, but only if it is
+    loaded."""
     library = tool(compile_tool, "asked")
     environment = {"ROCP_TOOL_LIBRARIES": str(library), **softgpu}
     if preloaded:

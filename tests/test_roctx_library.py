@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test our libroctx64.so.4, which works as ROCm's does, also without ROCm, and is recorded under
-gputap."""
+"""Test our libroctx64.so.4, which works like ROCm's, even without ROCm, and whose calls gputap
+records."""
 
 import csv
 import io
@@ -91,7 +91,7 @@ def test_the_library_exports_what_rocms_does_and_links_libc_only(run, build):
     names = run(["nm", "-D", "--defined-only", library]).out
     for name in ("roctxMarkA", "roctxRangePushA", "roctxRangePop", "roctxRangeStartA",
                  "roctxRangeStop", "roctx_version_major", "roctx_version_minor"):
-        assert f"{name}@@ROCTX_4.1" in names  # programs linked with ROCm's need these
+        assert f"{name}@@ROCTX_4.1" in names  # programs linked with ROCm's library need these
     dynamic = run(["readelf", "-d", library]).out
     needed = [line for line in dynamic.splitlines() if "NEEDED" in line]
     assert "[libroctx64.so.4]" in dynamic and all("libc.so" in line for line in needed)
@@ -99,7 +99,8 @@ def test_the_library_exports_what_rocms_does_and_links_libc_only(run, build):
 
 def test_another_library_with_the_functions_is_called_and_may_report_its_own(
         run, tmp_path, build, repo):
-    """The other library, such as librocprofiler-sdk-roctx after ours, returns the levels."""
+    """Another library that is loaded after ours, such as librocprofiler-sdk-roctx, returns the
+    levels."""
     (tmp_path / "real.c").write_text(
         "int roctxRangePushA(const char *m) { return 7; }\nint roctxRangePop(void) { return 7; }\n"
         "int roctxProfilerPause(unsigned long t) { return 0; }\n")
@@ -122,8 +123,8 @@ def test_another_library_with_the_functions_is_called_and_may_report_its_own(
 
 @pytest.fixture(scope="session")
 def theirs(tmp_path_factory):
-    """Build a library with the exports of roctracer's, which calls its own exports and starts
-    levels at 100, and programs that use the library."""
+    """Build a library with the exports of roctracer's library. It calls its own exports and starts
+    levels at 100. Also build programs that use the library."""
     folder = tmp_path_factory.mktemp("theirs")
     (folder / "real.c").write_text("""
 static __thread int level = 100;
@@ -219,7 +220,7 @@ def test_without_gputap_the_program_still_finds_none(run, theirs):
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_calls_through_ours_into_another_library_are_recorded_once(log, theirs, environment,
                                                                    ours_first, tmp_path, build):
-    """The program preloads both libraries, in either order."""
+    """Both libraries are preloaded into the program, in either order."""
     ours = build / "src/compat/roctx/libroctx64.so.4"
     (tmp_path / "libother.so").write_bytes((theirs / "libroctx64.so.4").read_bytes())
     order = [ours, tmp_path / "libother.so"] if ours_first else [tmp_path / "libother.so", ours]

@@ -42,7 +42,8 @@ class Traced:
 
 @pytest.fixture(scope="module")
 def recorded(hip_program, softgpu, gputap, tmp_path_factory):
-    """Return recorded(truth) -> a capture that is recorded once per truth."""
+    """Return a function: recorded(truth) returns a capture, which it records only once per
+    truth."""
     made = {}
 
     def record(truth):

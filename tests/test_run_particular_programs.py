@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 """
 
 
-# exit status; bytes for opened libraries: left by glibc, reserved by gputap
+# exit status; bytes for opened libraries that glibc leaves, and that gputap reserves
 NOT_LOADED, LEFT_BY_GLIBC, GIVEN = 8, 1200, 6144
 
 

@@ -11,7 +11,7 @@ from test_refdev import library, plugin, program  # noqa: F401: fixtures
 
 @pytest.fixture(scope="session")
 def vendor(repo, tmp_path_factory):
-    """Return vendor("hangs"), which builds tests/plugin/vendor.c with that fault. The function
+    """Return a function: vendor("hangs") builds tests/plugin/vendor.c with that fault. The function
     NAME_work() submits activities."""
     made = {}
 
@@ -32,7 +32,8 @@ def vendor(repo, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def worker(repo, tmp_path_factory):
-    """Return worker(vendor, ...), which builds tests/plugin/worker.c, linked with these vendors."""
+    """Return a function: worker(vendor, ...) builds tests/plugin/worker.c, linked with these
+    vendors."""
     made = {}
 
     def make(*vendors):
@@ -51,8 +52,8 @@ def worker(repo, tmp_path_factory):
 
 @pytest.fixture
 def traced(tap, work):
-    """Return traced(plugins, program, word, ...), which returns the result of gputap run, and info
-    about the capture.
+    """Return a function: traced(plugins, program, word, ...) returns the result of gputap run, and
+    info about the capture.
     """
     def call(plugins, *command, options=(), env=None):
         path = ":".join(map(str, plugins))
@@ -122,7 +123,7 @@ def test_several_vendors_stand_side_by_side(traced, tap, vendor, worker):
 
 @pytest.mark.parametrize("clock", ["ticks", "monotonic"])
 def test_a_plugins_clock_is_converted(traced, tap, vendor, worker, clock):
-    """Activities lie within their calls."""
+    """Activities start within one second of their calls."""
     _, info = traced([vendor(clock)], worker(vendor(clock)), 300, options=["-q"])
     tap("export", "-f", "p.gputap", "-o", "p.json")
     events = json.load(open("p.json"))["traceEvents"]

@@ -27,7 +27,7 @@ def two(synth):
 
 @pytest.fixture
 def work_of(tap, work):
-    """Return read(), which returns the rows of GPU activities from the CSV export."""
+    """Return a function: read() returns the rows of GPU activities from the CSV export."""
     def read(capture, *options):
         tap("export", "-f", capture, "-o", "rows.csv", *options)
         rows = csv.DictReader(io.StringIO((work / "rows.csv").read_text()))

@@ -30,8 +30,8 @@ def stepped(synth):
 
 @pytest.fixture
 def records(tap, work):
-    """Return read(), which returns the rows of the CSV export for an expression. Column `at` is in
-    nanoseconds since the start."""
+    """Return a function: read() returns the rows of the CSV export for an expression. Column `at`
+    is in nanoseconds since the start."""
     def read(capture, where=None):
         tap("export", "-f", capture, "-o", "a.csv", *(["-w", where] if where else []))
         rows = list(csv.DictReader(io.StringIO((work / "a.csv").read_text())))
@@ -177,7 +177,7 @@ def test_work_whose_call_lies_before_the_slice_has_no_arrow_to_it(tap, stepped, 
     events = json.loads((work / "a.json").read_text())["traceEvents"]
     begun = {e["id"] for e in events if e["ph"] == "s"}
     ended = {e["id"] for e in events if e["ph"] == "f"}
-    assert ended - begun  # end of the kernel's arrow; the slice does not contain its start
+    assert ended - begun  # the kernel's arrow ends in the slice, but starts outside it
     calls = [r["correlation"] for r in taken if r["kind"] == "call"]
     assert len(begun) <= len(calls)
 
@@ -244,9 +244,9 @@ def test_a_slice_in_time_reads_little_of_the_capture(run, build, synth, work):
                                         "at<1.2s or at=2.2..2.25s"])
 def test_a_report_of_a_slice_is_that_of_all_records_with_the_same_expression(
         tap, synth, shape, expression):
-    """The condition is given in two forms: as a time that limits reading, and extended so that
-    everything is read. An activity queued after another from more than a second before would
-    differ, but the capture has none."""
+    """The expression is given in two forms: one limits which blocks are read, and the other is
+    extended so that all are read. The results would differ if an activity had been queued after
+    another from more than a second before, but the capture has no such activity."""
     capture = synth("--calls", "24000", "--threads", "2", "--gap", "100000", *shape.split())
 
     def tables(where):

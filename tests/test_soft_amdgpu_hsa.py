@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the software AMD GPU under the real ROCr: the view of plain HSA programs, and the errors
-that they receive."""
+"""Test the software AMD GPU under the real ROCr: what plain HSA programs see, and the errors that
+they receive."""
 
 import pathlib
 import re
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def hsa(tap, build):
-    """Return hsa("barriers", options=["--gpus", "2"], kernel=.., ...), which runs
+    """Return a function: hsa("barriers", options=["--gpus", "2"], kernel=.., ...) runs
     tests/soft/hsa_queue on software GPUs and returns the result."""
     def call(mode, *arguments, options=(), **keywords):
         program = build / "tests/soft/hsa_queue"
@@ -104,8 +104,8 @@ def test_stamps_lie_between_submission_and_completion(hsa):
 
 
 def test_raw_stamps_are_on_a_clock_of_the_gpus_own(hsa):
-    """Raw time stamps are far from the host's clock, so that a tool's missing conversion is
-    visible."""
+    """Raw time stamps are far from the host's clock, so that a tool that does not convert them is
+    noticed."""
     t = parse_times(hsa("times", options=["--no-execute", "--clock-epoch", "5000s"]))
     assert abs(t["raw"] * 10 - (t["host"] + 5000 * 10**9)) < 10**9
 
@@ -118,7 +118,7 @@ def test_drift_does_not_put_stamps_outside_of_their_calls(hsa):
 @pytest.mark.parametrize("skew, where", [("3ms", "after"), ("-1ms", "before")])
 def test_skew_puts_stamps_outside_of_their_calls(hsa, skew, where):
     # ROCr converts time stamps wrongly if they precede its first reading of both clocks, so the
-    # skew is at most ROCr's start-up time.
+    # skew in this test does not exceed ROCr's start-up time.
     t = parse_times(hsa("times", options=["--no-execute", "--clock-skew", skew]))
     assert t[where] > 400
 

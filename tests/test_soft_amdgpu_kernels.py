@@ -11,7 +11,7 @@ from test_soft_amdgpu_hsa import hsa, parse_times  # noqa: F401  (a fixture)
 
 @pytest.fixture
 def hip(tap, build):
-    """Return hip("copies", options=["--gpus", "2"], ...), which runs tests/soft/hip_soft on
+    """Return a function: hip("copies", options=["--gpus", "2"], ...) runs tests/soft/hip_soft on
     software GPUs and returns the result."""
     def call(mode, *arguments, options=(), **keywords):
         return tap("soft", "amdgpu", *options, "--", build / "tests/soft/hip_soft", mode,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test a build of the software AMD GPU with sanitizers (by tools/test). Plain HSA programs cause no
-sanitizer report."""
+"""Test the build of the software AMD GPU that tools/test makes with a sanitizer. Plain HSA programs
+cause no sanitizer report."""
 
 import os
 

@@ -37,7 +37,7 @@ def programs(build, tmp_path_factory):
 
 @pytest.fixture
 def scene(run, gputap, programs):
-    """Return scene("work", "--devices", "2") -> output lines of the client."""
+    """Return a function: scene("work", "--devices", "2") returns the output lines of the client."""
 
     def call(name, *options, arguments=(), status=0):
         done = run([
@@ -52,7 +52,8 @@ def scene(run, gputap, programs):
 
 @pytest.fixture
 def driver(run, gputap, programs):
-    """Return driver("graph", "--devices", "2") -> output lines of the program."""
+    """Return a function: driver("graph", "--devices", "2") returns the output lines of the
+    program."""
 
     def call(name, *options, status=0):
         return run([
@@ -366,7 +367,8 @@ DRIVER_SCENES = [
                          [("soft_driver", name) for name in DRIVER_SCENES])
 @pytest.mark.parametrize("kind", ["plain", *KINDS])
 def test_sanitizer_has_nothing_to_say(run, build, programs, kind, program, name):
-    """Run the driver, the stand-in and their programs as built with sanitizers by tools/test."""
+    """Run the driver, the stand-in and their programs in the builds that tools/test makes with
+    sanitizers."""
     folder = build if kind == "plain" else REPO / f"build-{kind}"
     place = programs if kind == "plain" else folder / "tests/soft"
     done = run([place / program, programs / "kernels.so", name],

@@ -38,8 +38,8 @@ def program(repo, driver, tmp_path_factory):
 
 @pytest.fixture
 def level_zero(run, driver, program):
-    """Return level_zero("memory", threads=0, status=0), which runs the program on the driver with
-    these settings."""
+    """Return a function: level_zero("memory", threads=0, status=0) runs the program on the driver
+    with these settings."""
 
     def call(*arguments, status=0, env=None, **settings):
         environment = {f"SOFT_LEVEL_ZERO_{k.upper()}": v for k, v in settings.items()}
@@ -52,7 +52,7 @@ def level_zero(run, driver, program):
 
 @pytest.fixture(scope="session")
 def compile_spirv(tmp_path_factory):
-    """Return compile_spirv(source), which compiles OpenCL C source to SPIR-V and returns the
+    """Return a function: compile_spirv(source) compiles OpenCL C source to SPIR-V and returns the
     path."""
     # prefer equal versions, because a translator reads the output of its own LLVM version
     clang, translator = next(
@@ -230,8 +230,8 @@ def images_program(repo, driver, tmp_path_factory):
 
 @pytest.fixture
 def images(run, driver, images_program):
-    """Return images("copies", threads=0), which runs the image program on the driver with these
-    settings."""
+    """Return a function: images("copies", threads=0) runs the image program on the driver with
+    these settings."""
 
     def call(*arguments, status=0, env=None, **settings):
         environment = {f"SOFT_LEVEL_ZERO_{k.upper()}": v for k, v in settings.items()}
@@ -278,7 +278,7 @@ def test_an_image_is_of_its_devices_memory(images):
 
 @pytest.fixture
 def processes(run, repo, driver, work):
-    """Return processes("bytes", threads=0), which runs the two-process program with these
+    """Return a function: processes("bytes", threads=0) runs the two-process program with these
     settings."""
     run(["cc", "-Wall", "-Wextra", "-Werror", "-O1", repo / "tests/soft/level_zero_processes.c",
          "-o", "processes", "-lze_loader"])
@@ -347,8 +347,8 @@ def test_sanitizers_find_nothing(run, repo, driver, spirv, work, sanitizer):
                                 (0, "images", "copies")):
         result = run([work / arguments[0], *arguments[1:]],
                      env={"ZE_ENABLE_ALT_DRIVERS": work / "libze_soft.so",
-                          # a guarded command leaves its signal handler with a jump: see
-                          # soft_parts.c
+                          # a guarded command leaves its signal handler with a jump (see
+                          # soft_parts.c)
                           "TSAN_OPTIONS": "report_signal_unsafe=0",
                           "SOFT_LEVEL_ZERO_EXECUTE": 0, "SOFT_LEVEL_ZERO_THREADS": threads})
         assert "Sanitizer" not in result.err and "runtime error" not in result.err

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Test SYCL's real runtime on the software Level Zero devices, through both of its adapters,
-together with Intel's PTI. The dependencies are too large for every day (2.9 GB of wheels).
+together with Intel's PTI. The dependencies are too large for daily runs (2.9 GB of wheels).
 GPUTAP_SYCL_PYTHON names a python with dpctl, dpnp, intel-opencl-rt and intel-pti.
 GPUTAP_LEVEL_ZERO_LOADER names a folder with the loader of 1.20 or later."""
 import collections
@@ -36,8 +36,8 @@ def python():
 
 @pytest.fixture
 def sycl(tap, gputap, python):
-    """Return sycl("V2", "-m", "module"), which runs the python with this adapter. With @traced, the
-    run is recorded into that capture, and @words are passed to gputap run."""
+    """Return a function: sycl("V2", "-m", "module") runs the python with this adapter. With
+    @traced, the run is recorded into that capture, and @words are passed to gputap run."""
     loader = os.environ.get("GPUTAP_LEVEL_ZERO_LOADER")
 
     def call(adapter, *arguments, traced=None, words=(), env=None, libraries=(), **keywords):
@@ -82,8 +82,8 @@ def test_sycl_computes_right(sycl, repo, adapter):
 
 @pytest.fixture(scope="session")
 def pti(repo, python, tmp_path_factory):
-    """Return pti(file), which returns the libraries of PTI and the environment in which PTI writes
-    its records into the file."""
+    """Return a function: pti(file) returns the libraries of PTI and the environment in which PTI
+    writes its records into the file."""
     library = python.parent.parent / "lib/libpti_view.so.1"
     if not library.exists():
         pytest.skip("needs Intel's PTI in that python: pip install intel-pti")
@@ -99,7 +99,7 @@ def pti(repo, python, tmp_path_factory):
 
 
 def read_views(file):
-    """Return counts of PTI's records, and the durations of its kernels per name."""
+    """Return ({kind: number of PTI's records}, {name: sorted durations of the kernels})."""
     counts, kernels = collections.Counter(), collections.defaultdict(list)
     for line in file.read_text().splitlines():
         kind, _, rest = line.partition(" ")
@@ -111,7 +111,7 @@ def read_views(file):
 
 
 def read_work(file):
-    """Return the same counts and durations from a CSV of our capture, with 0 for an unknown
+    """Return the same as read_views(), but from a CSV of our capture, with 0 for an unknown
     duration."""
     counts, kernels = collections.Counter(), collections.defaultdict(list)
     with open(file, newline="") as table:
@@ -254,7 +254,7 @@ def test_dpctls_own_tests_pass(sycl, work, adapter):
     assert int(re.search(r"(\d+) passed", out)[1]) > 1500
 
 
-# Each takes minutes and runs only with GPUTAP_SYCL_OWN_TESTS=1.
+# Each test takes minutes and runs only with GPUTAP_SYCL_OWN_TESTS=1.
 OWN_TESTS = {
     "dpctl": ("dpctl", ["tests"]),
     "dpnp's sorting": ("dpnp", ["tests/test_sort.py", "tests/third_party/cupy/sorting_tests"]),
@@ -265,7 +265,7 @@ OWN_TESTS = {
 
 
 def read_results(file):
-    """Return the result per test."""
+    """Return {test: result}."""
     results = collections.defaultdict(list)
     for case in xml.etree.ElementTree.parse(file).iter("testcase"):
         ends = [part.tag for part in case if part.tag in ("failure", "error", "skipped")]

@@ -20,8 +20,8 @@ NODE_HEADERS = next((each for each in ("/usr/include/node", "/usr/include/nodejs
 
 @pytest.fixture
 def jit(run, tap, repo, work):
-    """Return jit(map), which runs the program that writes this map ("%p" is its pid) and returns
-    the frames of the launch. Maps in /tmp are removed when the test ends."""
+    """Return a function: jit(map) runs the program that writes this map ("%p" is its pid) and
+    returns the frames of the launch. Maps in /tmp are removed when the test ends."""
     made = []
 
     def traced(map="", before="", options=("--stacks",)):

@@ -37,7 +37,7 @@ def program(run, repo, work):
 
 @pytest.fixture
 def read(tap):
-    """Return rows(), which returns the rows of table stacks."""
+    """Return a function: rows() returns the rows of table stacks."""
     def rows(capture="s.gputap"):
         return json.loads(tap("report", capture, "-t", "stacks", "--json").out)["stacks"]
     return rows

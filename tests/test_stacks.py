@@ -21,7 +21,7 @@ BUILDS = {
 
 @pytest.fixture
 def program(run, repo, work):
-    """Return program("-O2"), which compiles the test's program with these options."""
+    """Return a function: program("-O2") compiles the test's program with these options."""
     def compiled(*options):
         # frames show only functions of the program itself, including static functions
         run(["gcc", "-g", "-w", *options, repo / "tests/stacks/stacks_program.c",
@@ -32,7 +32,7 @@ def program(run, repo, work):
 
 @pytest.fixture
 def stacks(tap, work):
-    """Return traced(), which returns the rows of table stacks for a traced command."""
+    """Return a function: traced() returns the rows of table stacks for a traced command."""
     def traced(*command, options=("--stacks",), name="s.gputap", **how):
         tap("run", "-q", "-f", *options, "-o", name, *command, **how)
         return json.loads(tap("report", name, "-t", "stacks", "--json").out)["stacks"]
@@ -233,9 +233,9 @@ def line_of(repo, comment):
 
 @pytest.fixture(params=["", "3.12", "3.13", "3.14"])
 def python(request, repo, stacks):
-    """Return traced(), which returns (count, Python frames) per stack of the program's fills.
-    Versions other than that of the tests are python3.12 and so on, or the command in
-    GPUTAP_PYTHON_3_12."""
+    """Return a function: traced() returns (count, Python frames) per stack of the program's fills.
+    For a version other than that of the tests, the command is python3.12 (or 3.13, 3.14), or that
+    in GPUTAP_PYTHON_3_12."""
     command = os.environ.get("GPUTAP_PYTHON_" + request.param.replace(".", "_"), "").split()
     if not request.param:
         command = [sys.executable]
@@ -285,7 +285,7 @@ def test_generators_letters_and_threads_are_frames_as_any(python, way, name):
 
 
 def test_code_objects_that_come_and_go_are_not_mixed_up(python):
-    """Each code object has its own file and line, and reuses memory of earlier ones."""
+    """Each code object has its own file and line, and reuses memory of earlier objects."""
     got = python("made")
     assert len(got) == 300
     assert {frames[1] for _, frames in got} == {

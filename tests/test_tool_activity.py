@@ -66,9 +66,9 @@ def shape(t):
 
 @pytest.fixture
 def log(build, hip_program, softgpu, tap, work):
-    """Return log("calls,work", truth=TRUTH, *options of run) -> the tool's notifications. The
-    capture is a.gputap. If @entry is true, gputap finds the tool's entry and starts the tool.
-    Otherwise the tool starts itself with plain calls when it is loaded."""
+    """Return a function: log("calls,work", truth=TRUTH, *options of run) returns the tool's
+    notifications. The capture is a.gputap. If @entry is true, gputap finds the tool's entry and
+    starts the tool. Otherwise the tool starts itself with plain calls when it is loaded."""
     def run(words, *options, truth=TRUTH, env=None, entry=False):
         words = words if entry else f"alone,{words}"
         out = work / "told"
@@ -433,7 +433,7 @@ def test_records_of_a_call_and_of_its_work_come_before_that_of_its_retirement(lo
 
 def test_hips_work_in_flight_at_a_fork_is_reported_to_its_end_in_the_parent_alone(
         build, run, hip_program, softgpu, work):
-    """In the child, the tool is notified of the child's call and of no kernel of the parent."""
+    """In the child, the tool is notified of the child's call, but of no kernel of the parent."""
     for attempt in range(5):
         out = work / f"told{attempt}"
         run(
@@ -468,8 +468,8 @@ def test_hips_work_in_flight_at_a_fork_is_reported_to_its_end_in_the_parent_alon
 
 @pytest.fixture
 def log_opencl(build, tap, work):
-    """Return log_opencl("calls,work", PROGRAM, *options of run), which works like log(), but with
-    PoCL."""
+    """Return a function: log_opencl("calls,work", PROGRAM, *options of run) works like log(), but
+    with PoCL."""
     def run(words, program, *options, arguments=()):
         out = work / "told"
         tap("run",
@@ -502,7 +502,8 @@ def asserts_without_us(program):
 @pytest.mark.parametrize("options", [(), ("--no-device",)], ids=["recorded", "only notified"])
 def test_a_device_that_another_thread_still_makes_is_not_asked_anything(log_opencl, build,
                                                                         options):
-    """PoCL crashes on a query for the name of such a device, which half of the runs encountered."""
+    """PoCL crashes if a program queries the name of a device that another thread is still creating,
+    as half of the runs did."""
     for _ in range(10):
         try:
             found = log_opencl("opencl,work,objects", "cl_race", *options)
@@ -602,8 +603,8 @@ def test_a_late_tool_of_opencl_is_notified_of_a_kernel_that_was_there_when_it_is
 
 @pytest.fixture(scope="module")
 def leaves(build, repo, softgpu, tmp_path_factory):
-    """Return leaves("jump", "enter", "again") -> (output of tests/rocm/hsa_leaves.cc, set of
-    notifications for each of its two contexts)."""
+    """Return a function: leaves("jump", "enter", "again") returns the output of
+    tests/rocm/hsa_leaves.cc, and the set of notifications for each of its two contexts."""
     folder = tmp_path_factory.mktemp("leaves")
     options = [
         "-O1", "-Wall", "-Wextra", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", f"-I{repo}/include"

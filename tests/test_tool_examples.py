@@ -13,7 +13,7 @@ SOURCES = sorted((REPO / "examples/tool").glob("**/*.c"))
 
 @pytest.fixture(scope="module")
 def tool(tmp_path_factory, build):
-    """Return tool("print_calls", "-DNAME=.."), which builds the example's library."""
+    """Return a function: tool("print_calls", "-DNAME=..") builds the example's library."""
     folder = tmp_path_factory.mktemp("tools")
 
     def compiled(name, *options, out=None):
@@ -30,7 +30,7 @@ def tool(tmp_path_factory, build):
 
 @pytest.fixture(scope="module")
 def log(build):
-    """Return log(library, ...), which returns the output of the tools for examples/demo."""
+    """Return a function: log(library, ...) returns the output of the tools for examples/demo."""
     if not (build / "examples/demo").exists():
         pytest.skip("needs OpenCL: apt install ocl-icd-opencl-dev pocl-opencl-icd")
 

@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory, repo, build):
-    """Return built(name, *options), which compiles tests/tool/<source> once."""
+    """Return a function: built(name, *options) compiles tests/tool/<source> once."""
     folder, there = tmp_path_factory.mktemp("tools"), {}
     gputap = ["-L", build, "-l:libgputap.so.0", f"-Wl,-rpath,{build}"]
 
@@ -528,14 +528,16 @@ def test_quick_exit_finishes_tools_and__exit_does_not(run, tool, with_hip, devic
 
 
 def test_threads_that_outlive_main_are_notified_of(run, tool, with_hip):
-    """Runs without a device: with a device, HIP 5.2 never ends after the main thread has ended."""
+    """Runs without a device, because HIP 5.2 with a device never ends after the main thread has
+    ended."""
     assert finished(
         run([with_hip, "outlive"], env={"LD_PRELOAD": tool,
                                         "HIP_VISIBLE_DEVICES": "-1"}).out)["hip"] == 1
 
 
 def test_the_child_of_a_fork_is_notified_of_and_finishes_for_itself(run, tool, with_hip):
-    """Runs without a device: HIP does not work in the child of a process that used a device."""
+    """Runs without a device, because HIP does not work in the child of a process that used a
+    device."""
     out = run([with_hip, "fork", "hip"], env={"LD_PRELOAD": tool, "HIP_VISIBLE_DEVICES": "-1"}).out
     assert "child: 0" in out
     assert len([line for line in log(out) if line.startswith("finish")]) == 2

@@ -31,8 +31,8 @@ def loader(build, method):
 
 @pytest.fixture
 def log_without(build, run, work):
-    """Return log_without(method, command, words, preload) -> (notifications of activity_tool.c,
-    output)."""
+    """Return a function: log_without(method, command, words, preload) returns the notifications of
+    activity_tool.c, and the output."""
     def run_it(method, command, words, preload=(), by="GPUTAP_TOOLS"):
         library = build / "tests/tool/libwork_tool.so"
         preload = [*preload, build / "libgputap.so.0" if by == "GPUTAP_TOOLS" else library]

@@ -254,8 +254,8 @@ def ask(folder, request):
 
 
 def test_what_passes_before_a_session_answers_is_of_no_view(gputap, steps, work):
-    """Otherwise the device would be neither paused nor busy, and a pause would appear as idle
-    time."""
+    """Time before the session answers must not be in a view: the device would be neither paused nor
+    busy then, and a pause would appear as idle time."""
     def kernels():
         return int(re.search(rb"kernels=(\d+)", ask(folder, b"status\n"))[1])
 

@@ -34,7 +34,7 @@ def backend(torch_python, repo, build, tmp_path_factory):
 
 @pytest.fixture
 def do(run, torch_python, backend, repo, work):
-    """Return do("name"), which runs a function of the program and returns the output."""
+    """Return a function: do("name") runs a function of the program and returns the output."""
     def call(*words, env=None, status=0):
         return run([torch_python, "-W", "error", repo / "tests/torch_refdev_program.py", *words],
                    env={**backend, **(env or {})}, status=status)
@@ -82,7 +82,7 @@ def test_two_devices_copy_and_are_not_mixed(do):
 @pytest.mark.parametrize("fault, says", [
     ("kernel:1", "refdev: kernel fault: refdevDeviceSynchronize"),
     ("launch:1", "refdev: the device failed: refdevLaunchKernel"),
-    ("malloc:1", "no error 3"),  # frees cached memory and repeats the allocation
+    ("malloc:1", "no error 3"),  # the allocator frees its cache and tries again
 ])
 def test_a_fault_of_the_device_is_an_exception(do, fault, says):
     assert do("fault", "x", env={"REFDEV_FAULTS": fault}).out.strip() == says

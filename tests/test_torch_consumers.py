@@ -28,7 +28,7 @@ FILLS = 4 * (5 + 1) + 1
 
 @pytest.fixture
 def exported(tap, repo, torch_python, torch_package, work):
-    """Return the events. Also write the variant with CUDA's call names."""
+    """Return the events of the exported trace. Also write the variant with CUDA's call names."""
     tap("run", "-o", "a.gputap", "--", torch_python, "-c", SCRIPT % str(repo / "tests"),
         env=torch_package)
     for name in ("a.json", "a.hta.json.gz"):

@@ -63,7 +63,8 @@ def test_a_cpp_programs_operators_are_recorded_without_python(tap, sums, observe
 
 
 def test_the_observer_is_found_beside_torch(tap, sums, observer, torch_folder, tmp_path, work):
-    # the layout in which pip installs both, with the program's libraries in a separate folder
+    # the layout in which pip installs torch and gputap, with the program's libraries in a separate
+    # folder
     site = tmp_path / "site-packages"
     (site / "torch").mkdir(parents=True)
     (site / "torch/lib").symlink_to(torch_folder / "lib")

@@ -147,7 +147,7 @@ def test_events_of_several_cycles_add_up(case):
     assert got == [3]
 
 
-# activities, fills on the device, calls that submitted the fills
+# requested activities: number of fills on the device, and of calls that submitted the fills
 ACTIVITIES = {
     "None": (2, 2),
     "[A.CPU]": (0, 2),

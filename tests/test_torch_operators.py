@@ -15,7 +15,7 @@ NEVER = {"GPUTAP_TORCH_OPERATORS": 0}
 
 @pytest.fixture
 def train(tap, run, repo, torch_python, torch_package, work):
-    """Return call(), which runs the training program and returns the result and the ranges as
+    """Return a function: call() runs the training program and returns the result and the ranges as
     (operation, name, row)."""
     def call(*words, env=None, status=0):
         result = tap("run", "-f", "-o", "a.gputap", "--", torch_python,

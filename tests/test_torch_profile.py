@@ -212,13 +212,13 @@ def test_what_is_not_complete_when_a_profile_ends_is_counted(case, build):
         print(json.dumps([trace['gputap_unfinished'],
                           [e['name'] for e in trace['traceEvents'] if e.get('cat') == 'kernel']]))
         """), REFDEV=build / "soft/refdev/librefdev.so.1")
-    # on a busy machine, the quick kernel may start later than the profile waits
+    # on a busy machine, the quick kernel may start only after the profile has stopped waiting
     assert shown == counts["unfinished"] >= 1 and set(kernels) <= {"quick"}
 
 
 @pytest.mark.parametrize("way", ["plug-in", "runtime"])
 def test_the_reference_accelerators_kernels_are_linked_once(case, build, way):
-    """The link comes from the vendor's plug-in, or from gputap's own runtime without a plug-in."""
+    """The link comes from the vendor's plug-in or, without a plug-in, from gputap's own runtime."""
     folder = build / "soft/refdev"
     env = {"KINETO_PLUGIN_PATH": folder / "librefdev_pu1.so"} if way == "plug-in" else {}
     rows, counts, devices, names, flows = case(textwrap.dedent(REFDEV) + textwrap.dedent("""

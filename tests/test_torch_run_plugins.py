@@ -10,8 +10,8 @@ from test_torch_backend import backend  # noqa: F401: fixture
 
 @pytest.fixture
 def capture(tap, torch_python, backend, torch_package, repo, build, work):  # noqa: F811
-    """Return make(), which returns info and report of the training program, with refdev's
-    activities from its plug-in."""
+    """Return a function: make() runs the training program, with refdev's activities from its
+    plug-in, and returns the capture's info and report."""
     def make(*words, options=()):
         paths = f"{torch_package['PYTHONPATH']}{os.pathsep}{backend['PYTHONPATH']}"
         tap("run", "-q", "-f", "-o", "a.gputap", *options, "--", torch_python,

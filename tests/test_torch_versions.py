@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the torch versions that the package is built for, and those that its libraries are loaded
-into. gputap refuses every other version in one sentence before it uses any of torch's C++."""
+"""Test the torch versions that the package is built for, and the versions into which its libraries
+are loaded. gputap refuses every other version in one sentence before it uses any of torch's C++."""
 import json
 import os
 import pathlib
@@ -23,8 +23,8 @@ def torch_folder(torch_python):
 
 @pytest.fixture
 def make_torch(tmp_path):
-    """Return make(), which makes a folder that looks like torch's, with @numbers in version.py,
-    @header or @numbers in the version header, and empty headers."""
+    """Return a function: make() makes a folder that looks like torch's, with @numbers in
+    version.py, @header or @numbers in the version header, and empty headers."""
     def make(numbers=(2, 13, 0), header=None, files=("ATen/record_function.h",)):
         folder = tmp_path / "torch"
         for name in (*files, "torch/headeronly/version.h"):
@@ -40,7 +40,7 @@ def make_torch(tmp_path):
 
 @pytest.fixture
 def build_package(run, torch_python, repo, tmp_path):
-    """Return build_package(**environment), which runs the build and returns stderr."""
+    """Return a function: build_package(**environment) runs the build and returns stderr."""
     def call(status=1, **environment):
         script = ("import sys; sys.dont_write_bytecode = True\n"
                   f"sys.path.insert(0, {str(repo / 'torch')!r})\n"
@@ -106,9 +106,9 @@ def test_without_kineto_operators_are_built_and_the_bridge_is_not(run, torch_pyt
 
 @pytest.fixture
 def load(run, torch_python, torch_package, torch_version, tmp_path):
-    """Return load(library, body), which loads @library next to a stub of libtorch_cpu that consists
-    of @body, and returns the message. The stub has no C++ symbols, so a library that uses a C++
-    symbol would fail to load."""
+    """Return a function: load(library, body) loads @library next to a stub of libtorch_cpu that
+    consists of @body, and returns the message. The stub has no C++ symbols, so a library that uses
+    a C++ symbol would fail to load."""
     right = "%d" % (torch_version[0] << 24 | torch_version[1] << 16)
 
     def call(library, body, text=None):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test that a runtime takes one description and one folder: copy the source, add the toy runtime of
+"""Test that a runtime needs one description and one folder: copy the source, add the toy runtime of
 tests/toy, and build the copy."""
 import fcntl
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test programs of another word size and of the musl C library. They start without libraries that
-their dynamic linker would complain about, and are named as not traced.
+"""Test programs with another word size, and programs that use the musl C library. They start
+without libraries that their dynamic linker would complain about, and are named as not traced.
 
 The tests need no 32-bit C library, because they provide the dynamic linker of these programs, which
 writes the environment that it received."""

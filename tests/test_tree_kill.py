@@ -58,7 +58,7 @@ def test_collector_and_program_killed_and_recovered_nothing_twice_nothing_missin
         process, child = begin(tree, work, SMALL if i % 2 else ["--when-full", "0"])
         pause(0.03)
         process.kill()
-        pause(0.005)  # takes longer on a busy machine; the pool may be small if memory is short
+        pause(0.005)  # takes longer on a busy machine; the pool may be small
         os.kill(child, signal.SIGKILL)
         finish(process)
         (folder,) = sessions_of("c.gputap")
@@ -84,7 +84,7 @@ def test_recover_while_the_program_runs_on(tree, tap, work):
     os.kill(child, signal.SIGKILL)
     process.communicate()
     found = tree.read()
-    assert found["end"] == "complete" # calls after the end of a session are not missing
+    assert found["end"] == "complete" # calls after the session's end do not count
     assert found["processes"][0]["calls"] > 0
     assert not folder.exists()
 

@@ -51,7 +51,8 @@ def test_a_filter_that_kills_for_prctl_leaves_all_calls_recorded(tree, program, 
 
 
 def test_a_filter_of_the_program_that_executed_it_is_known(tree, program):
-    """gputap must not query the filter, because the filter may kill for a query too."""
+    """gputap must not query the filter, because the filter may kill the program even for a
+    query."""
     tree.run("exec", tree.caller, "calls:3", "exit:4", program=program, status=4)
     assert sum(p["calls"] for p in tree.read()["processes"]) == 4
 

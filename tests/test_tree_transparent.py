@@ -66,7 +66,7 @@ def test_input_and_output_pass_untouched(tree, run):
 
 def test_preloads_audits_and_layers_of_the_user_stay(tree, build):
     """In LD_PRELOAD our library comes first, and the user's libraries are unchanged. In
-    OPENCL_LAYERS our layer also comes first, which is nearest the runtime."""
+    OPENCL_LAYERS our layer also comes first, because the first layer is nearest the runtime."""
     theirs = {
         "LD_PRELOAD": "/lib/x86_64-linux-gnu/libm.so.6", "OPENCL_LAYERS": "/a/one.so:/b/two.so"
     }

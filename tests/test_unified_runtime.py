@@ -25,7 +25,7 @@ def adapter(tmp_path_factory):
 
 @pytest.fixture
 def calls(tap, work):
-    """Return calls(file), which returns the rows of Unified Runtime calls."""
+    """Return a function: calls(file) returns the rows of Unified Runtime calls."""
     def read(file):
         tap("export", file, "-o", "calls.csv")
         with open(work / "calls.csv", newline="") as table:
