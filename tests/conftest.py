@@ -44,7 +44,7 @@ class Interrupts:
 
     @contextlib.contextmanager
     def held(self):
-        """Delay interrupts until the caller knows the process that it starts in this block."""
+        """Delay interrupts until the caller has stored the process that it starts in this block."""
         self.is_held = True
         try:
             yield
@@ -242,8 +242,8 @@ def torch_version(torch_python):
 
 @pytest.fixture(scope="session")
 def torch_package(torch_python, repo, tmp_path_factory):
-    """Return the environment in which torch_python finds gputap's package, built for its
-    PyTorch."""
+    """Return the environment in which torch_python finds gputap's package, built for the PyTorch of
+    torch_python."""
     folder = tmp_path_factory.mktemp("package")
     subprocess.run([
         torch_python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target",

@@ -273,8 +273,8 @@ int main(void)
 
 def test_a_copy_has_its_times_though_another_thread_is_still_switching_them_on(
         trace, tmp_path, repo):
-    """The runtime records the times of copies only after a call has enabled this. A tool blocks
-    that call until the other thread's copy has completed."""
+    """The runtime records the times of copies only after a call has enabled these times. A tool
+    blocks that call until the other thread's copy has completed."""
     source, tool, program = (
         repo / "tests/rocm/hsa_first_copies.c",
         tmp_path / "libholds.so",

@@ -189,8 +189,8 @@ def test_a_full_device_is_named_as_such(gputap, build, capture, run, work, comma
                                      ["diff", "--json", "a.gputap", "b.gputap"]])
 def test_a_file_that_cannot_take_its_content_is_named_with_the_reason(
         gputap, build, capture, run, work, command):
-    """A file size limit of 0 simulates a full disk. The shell ignores SIGXFSZ, which the limit
-    raises."""
+    """A file size limit of 0 simulates a full disk. The shell ignores SIGXFSZ, which a write beyond
+    the limit raises."""
     run([build / "tests/synth/synth", "--calls", "2000", "--seed", "7", "-o", "b.gputap"])
     words = shlex.join([str(gputap), *command, "-o", "out"])
     result = run(["sh", "-c", f"ulimit -f 0; trap '' XFSZ; exec {words}"], status=None)

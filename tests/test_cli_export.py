@@ -150,8 +150,8 @@ def test_export_says_that_it_cannot_write(capture, tap, output):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_export_of_a_full_disk_leaves_nothing(capture, gputap, run, work, name):
-    """A file size limit of 8 KiB simulates a full disk. The shell ignores SIGXFSZ, which the limit
-    raises."""
+    """A file size limit of 8 KiB simulates a full disk. The shell ignores SIGXFSZ, which a write
+    beyond the limit raises."""
     result = run(
         ["sh", "-c", f"ulimit -f 16; trap '' XFSZ; exec {gputap} export {capture} -o {name}"],
         status=None)

@@ -98,8 +98,8 @@ def test_text_fits_in_columns_and_names_what_it_leaves_out(tap, busy, columns):
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_waits_and_launches_are_told_apart(tap, synth, columns):
-    """Blocking copies and finishes wait for the activities that they name. Only these calls bound
-    the clock."""
+    """Blocking copies and finishes wait for the activities that they name. Only these calls set
+    bounds for the offset of the device's clock."""
     path = synth("--calls", "2000", "--threads", "2", "--waits", "--device-clock", "offset")
     env = {"COLUMNS": columns}
     text = tap("report", path, "--table", "operations,devices,gaps,latency,threads", env=env).out

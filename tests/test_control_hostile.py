@@ -77,7 +77,7 @@ def test_two_hundred_commands_at_once_are_all_answered(session, gputap, status, 
 
 
 def test_requests_by_the_hundred_are_all_answered(session, status):
-    """More clients connect at a time than the session can hold."""
+    """More clients connect at the same time than the session can serve."""
     s = session()
     s.tell("run a 1")
     folder = status(s)["folder"]

@@ -109,7 +109,7 @@ def test_many_windows(program, session, control, recorded):
 
 def test_a_flight_recorder_and_its_snapshot(program, session, control, status, recorded, tap,
                                             work):
-    """Both the snapshot and the final capture contain every kernel recorded until then."""
+    """The snapshot and the final capture each contain every kernel that was recorded before."""
     s = session("--keep", "1h")
     s.tell("run a 30", "run b 30")
     control_programs.wait_until(lambda: status(s)["kernels"] == 60)

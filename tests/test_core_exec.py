@@ -176,8 +176,8 @@ def test_pointers_that_the_kernel_refuses_give_the_same_answers(build, run):
 
 
 def test_other_system_calls_by_number_are_what_they_are(build, work):
-    """Six arguments, results and errno are the same through gputap's syscall() and through another
-    library's."""
+    """A call through gputap's syscall() gets the same six arguments, result and errno as through
+    another library's syscall()."""
     script = """if True:
         import ctypes, mmap, os, platform
         c = ctypes.CDLL(None, use_errno=True)

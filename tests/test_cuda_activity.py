@@ -173,7 +173,8 @@ def test_a_context_that_goes_takes_no_record_with_it(trace):
 
 @pytest.mark.parametrize("ms", ["0", "3000"])
 def test_what_is_launched_in_a_pause_is_not_recorded(trace, run, gputap, build, ms):
-    """A long pause removes CUPTI from the process. gputap loads CUPTI again after the pause."""
+    """gputap removes CUPTI from the process in a long pause, and loads CUPTI again after the
+    pause."""
     roctx = build / "src/compat/roctx/libroctx64.so.4"
     rows = device(trace("pauses", str(roctx), ms, rows=True))
     assert [row["local_x"] for row in rows] == ["21", "23"]

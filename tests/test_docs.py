@@ -22,7 +22,7 @@ PATH = re.compile(
 NAME = re.compile(r"\b((?:gt|gputap|sdk|soft|pu1|test)_\w+|(?:GT|GPUTAP|SOFT_AMDGPU|PU1)_\w+)"
                   r"(?![\w<*{])")
 FILE = re.compile(r"(?<![\w/.*}<>-])([a-z][\w-]*\.(?:c|h|inc|py|hip|isa))\b(?![\w/*{])")
-NOT_OURS = {"first.c", "train.py", "validate.py"}  # the reader's files, and upstream's
+NOT_OURS = {"first.c", "train.py", "validate.py"}  # files of the reader and of upstream
 SPAN = re.compile(r"`([^`\n]+)`")
 
 
@@ -105,7 +105,7 @@ def without_former_names(text):
 
 
 def unknown_names(repo, document):
-    """Yield gputap names in code spans of @document that the tree does not contain, neither whole
+    """Yield gputap names in code spans of @document that the tree contains neither as a whole name
     nor as a prefix such as `test_hip_`."""
     words, files = known(repo)
     for span in SPAN.findall(without_former_names(without_code(document.read_text()))):

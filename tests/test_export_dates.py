@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that exports are exact to the nanosecond in their readers at any date. JSON readers compute
-in doubles, whose precision depends on the distance from the file's base time."""
+"""Test that readers of exports show times that are exact to the nanosecond at any date. JSON
+readers compute in doubles, whose precision depends on the distance from the file's base time."""
 
 import csv
 import json

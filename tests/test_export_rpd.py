@@ -394,8 +394,8 @@ def test_rocpd_call_stacks_adds_up_the_gpu_time(export, upstream):
 
 
 def add_api(db, name, args, start, end, pid=4000, tid=4001):
-    """Add a call of another runtime. By the export's rule, both string tables contain its arguments
-    under one id."""
+    """Add a call of another runtime. As in an export, both string tables contain the call's
+    arguments under one id."""
     ids = []
     for text in (name, args, "hip"):
         ids.append(db.execute("INSERT INTO rocpd_string(string) VALUES (?)", (text,)).lastrowid)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test causes of idle time: programs in tests/idle provoke one cause at a time and print when."""
+"""Test causes of idle time. Programs in tests/idle provoke one cause at a time and print its
+times."""
 import json
 import os
 import subprocess

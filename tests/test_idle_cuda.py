@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Test causes of idle time of CUDA devices, with the driver and CUPTI in software.
-tests/idle/idle_cuda.c provokes one cause at a time and prints when."""
+tests/idle/idle_cuda.c provokes one cause at a time and prints its times."""
 import subprocess
 
 import idle_scenes

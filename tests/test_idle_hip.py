@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Test causes of idle time of HIP devices, on AMD GPUs in software. tests/idle/idle_hip.hip
-provokes one cause at a time and prints when."""
+provokes one cause at a time and prints its times."""
 import shutil
 import subprocess
 

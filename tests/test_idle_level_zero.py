@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Test causes of idle time of Level Zero devices, on devices in software.
-tests/idle/idle_level_zero.c provokes one cause at a time and prints when."""
+tests/idle/idle_level_zero.c provokes one cause at a time and prints its times."""
 import subprocess
 
 import idle_scenes

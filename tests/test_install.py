@@ -211,7 +211,7 @@ def test_package_has_what_an_accelerators_vendor_needs(package, run):
 
 
 def test_package_keeps_the_rules_of_the_distribution(package):
-    """Check rules whose violation lintian would report as an error, as far as a few lines can."""
+    """Check some of the rules whose violation lintian reports as an error."""
     fields = shell(["dpkg-deb", "-f", package])
     for field in ("Package", "Version", "Architecture", "Maintainer", "Depends", "Description",
                   "Installed-Size", "Section"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Test `gputap run --keep`, the flight recorder: it retains the last records and everything that
-they need, in bounded space. A time range of 200 ms and programs that run for some seconds replace
-hours."""
+they need, in bounded space. Programs that run for some seconds with a time range of 200 ms take the
+place of runs of hours."""
 
 import json
 import os

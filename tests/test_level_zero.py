@@ -498,7 +498,7 @@ def test_counter_based_events_without_a_pool_have_times(newer_capture):
 def test_an_event_that_another_list_signals_before_its_first_use_is_done_is_named(newer_capture,
                                                                                    tap):
     """The first use of the event waits on the host until the second use has completed, so the times
-    of the first are unknown."""
+    of the first use are unknown."""
     info, done = newer_capture("again")
     assert info["activities"] == info["linked"] == done == 4 and info["untimed"] == 1
     assert ("an event was reused before its activity was known to have ended"

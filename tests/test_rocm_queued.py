@@ -77,8 +77,8 @@ def shared_stream(tmp_path_factory, hip_headers, repo):
 
 def test_launches_of_two_threads_on_one_stream_are_linked_right_or_not_at_all(
         shared_stream, softgpu, tap, work, rocr):
-    """Each thread has its own kernel, which its name identifies at any time. A kernel that both
-    threads launch cannot be assigned while both launches are active.
+    """Each thread launches its own kernel, so that the kernel's name identifies the thread. A
+    kernel that both threads launch cannot be assigned while both launches are active.
     tests/unit/submit_order_model.c tests every order of such steps."""
     tap("run", "-q", "-o", "a.gputap", "--", shared_stream, "300", env={**softgpu, **QUEUED},
         status=None if rocr >= MAY_BE_WRONG else 0)

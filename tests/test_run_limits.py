@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test programs with a limited address space. gputap's libraries must leave them room."""
+"""Test programs with a limited address space. gputap's libraries must leave enough space for the
+program."""
 
 import json
 import resource

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test vendors' plug-ins under gputap run. Their records are in its captures, counted and linked.
-An error in a plug-in is reported, and disturbs neither the program nor other plug-ins."""
+"""Test vendors' plug-ins under gputap run. The captures contain the plug-ins' records, counted and
+linked. An error in a plug-in is reported, and disturbs neither the program nor other plug-ins."""
 import json
 import re
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test tools without `gputap run`: how gputap finds, starts and finishes tools, and gives them
-runtimes."""
+"""Test tools without `gputap run`: how gputap finds, starts and finishes tools, and attaches to
+runtimes for them."""
 
 import re
 import subprocess

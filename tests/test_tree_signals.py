@@ -116,7 +116,7 @@ def test_control_z_stops_both_and_continue_wakes_both(tree):
     ]
     pid, terminal = pty.fork()
     if pid == 0:
-        # run as a shell's job: in a separate group of a session whose leader lives
+        # run like a job of a shell: in a separate group, in a session whose leader is alive
         job = os.fork()
         if job == 0:
             os.setpgid(0, 0)

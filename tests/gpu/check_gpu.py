@@ -8,8 +8,8 @@
     --list        list the checks
     --quick       use fewer calls and rounds
     --out FOLDER  write report.json, report.md and some exports to FOLDER (default gpu-report)
-    --soft        use the software driver, as with --quick; skip checks that need a GPU, and do not
-                  judge costs
+    --soft        use the software driver and --quick; skip checks that need a GPU, and do not judge
+                  costs
     --jobs N      number of parallel checks (default 3); checks of costs run alone, after the others
 
 Each check prints lines with a verdict, a subject and a figure. The verdict `missed` means that a
