@@ -169,7 +169,7 @@ def test_a_wait_that_cannot_be_split_has_no_parts(tap, synth, columns):
 def test_the_first_screen_is_the_golden_one(tap, synth, name, options, columns):
     path, env = synth(*options), {"COLUMNS": columns}
     text = tap("report", path, env=env).out
-    if name == "death":  # the heads of `report --all` and info also name the end
+    if name == "death":  # the heads of `report --all` and info also report the death
         text += "\n" + tap("report", "--all", path, env=env, status=None).out.split("\n\n")[0]
         text += "\n\n" + tap("info", path, env=env, status=None).out.split("\n\n")[0] + "\n"
     assert max(map(len, text.splitlines())) <= columns
@@ -498,8 +498,7 @@ def sleeper(run, repo, build, work):
 
 @pytest.mark.parametrize("slow", [7, 1])
 def test_a_range_that_took_longer_than_its_siblings_is_named(tap, sleeper, slow):
-    """A range that takes longer than the others, even if it is the first, is named because the
-    others take equally long."""
+    """A range that takes longer than its siblings is named, even if it is the first range."""
     tap("run", "-q", "-o", "odd.gputap", "--", sleeper, slow)
     out = tap("report", "odd.gputap").out
     name, number, took, count, median = odd_range(out)

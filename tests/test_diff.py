@@ -248,8 +248,8 @@ def differing(document, *tables):
 
 
 def test_runs_of_one_program_differ_by_noise_only(tap, synth):
-    """Compare 20 pairs of captures with fixed seeds. One verdict may be wrong: the significance
-    level is 5 %."""
+    """Compare 20 pairs of captures with fixed seeds. One verdict may be wrong, because the
+    significance level is 5 %."""
     alarms = 0
     for i in range(20):
         for name, seed in (("a", 2 * i), ("b", 2 * i + 1)):
@@ -397,7 +397,8 @@ def test_slices_of_one_capture_are_compared(tap, synth):
 
 @pytest.mark.parametrize("shape", ["--steps 100 --nested", "--steps 100 --waits --threads 2"])
 @pytest.mark.parametrize("before, after, per", [
-    ("at=20ms..60ms", "at=60ms..100ms", ["--per", "step"]),  # steps cross both ends
+    # Steps cross both ends of these time ranges.
+    ("at=20ms..60ms", "at=60ms..100ms", ["--per", "step"]),
     ("at=20ms..60ms", "at=60ms..100ms", []),
     ("range=step#3..20", "range=step#30..50", ["--per", "step"]),
     # The kernels are inside steps. The cut keeps these steps for --per, but does not count them.

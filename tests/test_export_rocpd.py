@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the rocpd export in SQL against the capture, and with rocprofiler-sdk's own tools and
-schema."""
+"""Compare the rocpd export with the capture, in SQL, and test it with rocprofiler-sdk's own tools
+and schema."""
 
 import json
 import os

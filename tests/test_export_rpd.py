@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the RPD export against the capture, as tests/synth/dump prints it, and with RPD's own
-tools."""
+"""Compare the RPD export with the capture, as tests/synth/dump prints it, and test the export with
+RPD's own tools."""
 
 import collections
 import dataclasses
@@ -423,8 +423,8 @@ def test_rocpd_autograd_finds_annotated_operators(export, upstream):
 
 
 def test_rocpd_graph_finds_captured_graphs_added_by_our_rule(export, upstream):
-    """The test adds graph calls: OpenCL has no such calls, and rocpd.graph fails on files without
-    them."""
+    """The test adds graph calls, because OpenCL has none, and rocpd.graph fails on files without
+    graph calls."""
     rpd = export()
     end = rpd.one("SELECT max(end) FROM rocpd_api")
     for i, (name, args) in enumerate((("hipStreamBeginCapture", "stream = 0x10"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test API descriptions, the code generated from them, and the parts that must never change."""
+"""Test API descriptions, the code generated from them, and the numbers that must never change."""
 import importlib.util
 import random
 import re
@@ -155,7 +155,7 @@ def test_generator_keeps_to_the_standard_library_and_2600_lines():
         }
         if path.name != "isa.py":  # isa.py belongs to soft/amdgpu
             lines += text.count("\n")
-    assert lines <= 2600  # 400 of them generate the rocprofiler-sdk and PTI libraries
+    assert lines <= 2600  # 400 of these lines generate the rocprofiler-sdk and PTI libraries
 
 
 def test_good_description_is_accepted(tmp_path):

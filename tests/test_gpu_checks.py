@@ -37,7 +37,8 @@ def test_a_part_runs_on_the_software_driver(check_gpu, work):
 
 
 def test_device_work_is_whole_on_the_software_driver(check_gpu):
-    """Leave out the ends that give gputap's thread 300 ms: a loaded machine may take longer."""
+    """Leave out the checks of ends that give gputap's thread 300 ms, because a loaded machine may
+    take longer."""
     ends = ["exit", "_exit_at_once", "fault", "destroy", "reset", "fork"]
     words = [word for name in ends for word in ("-k", f"ends/{name}")]
     done, lines = check_gpu("--soft", "-k", "work/", "-k", "several", "-k", "said", *words)

@@ -155,8 +155,8 @@ def test_what_fails_among_others_runs_once_more_alone(repo, run, work, bad, many
 
 
 def test_a_c_test_of_a_sanitizer_build_runs_once_more_alone(repo, run, work):
-    """Only this test runs again: pytest's --last-failed mistakes brackets in an item's name for
-    parameters."""
+    """tools/run_twice.py runs only this test again. pytest's --last-failed would mistake the
+    brackets in an item's name for parameters."""
     (work / "tests/unit").mkdir(parents=True)
     for name in ("skips.txt", "conftest.py"):
         (work / "tests" / name).write_text((repo / "tests" / name).read_text())

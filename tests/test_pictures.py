@@ -128,7 +128,7 @@ def test_ranges_stand_above_their_thread_one_in_another(tap, steps):
     assert [r["name"] for r in ranges[0]["ranges"]] == ["step"] * 5
     inner = [r["name"] for r in ranges[1]["ranges"]]
     assert inner.count("load") == 5
-    slow = ranges[0]["ranges"][2]  # sleeps for 31 ms; others may take longer on a busy machine
+    slow = ranges[0]["ranges"][2]  # this step sleeps for 31 ms; others may take longer
     assert slow["end_ns"] - slow["start_ns"] >= 31e6
     for r in ranges[1]["ranges"]:
         assert any(s["start_ns"] <= r["start_ns"] and r["end_ns"] <= s["end_ns"]

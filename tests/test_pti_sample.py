@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Run PTI's sample of the callback API (sdk/samples/callback) on our libpti_callback, together with
-Intel's libpti_view. Only the sample's program is changed. Needs a checkout of intel/pti-gpu
-(GPUTAP_PTI_CHECKOUT), and the requirements of tests/test_soft_level_zero_sycl.py."""
+"""Run the unmodified client of PTI's callback sample (sdk/samples/callback/client.cc) in our
+program tests/pti/sample_main.cc, with our libpti_callback and Intel's libpti_view. Needs a checkout
+of intel/pti-gpu (GPUTAP_PTI_CHECKOUT), and the requirements of
+tests/test_soft_level_zero_sycl.py."""
 import os
 import pathlib
 import re

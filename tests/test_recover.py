@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test `gputap recover` on folders that are damaged or not ours. Files of other users are never
-touched."""
+"""Test `gputap recover` on session folders that are damaged, that name another session's capture,
+or that contain files of other users. Such captures and files are never changed."""
 
 import os
 import random

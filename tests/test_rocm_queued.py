@@ -192,8 +192,8 @@ def test_a_span_of_lite_begins_with_the_first_node_and_ends_with_the_last(
 @pytest.mark.parametrize("shape", ["capture", "shuffle"])
 def test_lite_records_the_kernels_of_a_graph_with_branches_one_by_one(hip_program, softgpu, tap,
                                                                       work, rocr, shape):
-    """With HIP 7 this holds only for graphs with copies or fills, which the threads of streams
-    might submit."""
+    """With HIP 7, only the kernels of graphs with copies or fills are recorded one by one, because
+    threads of streams might submit these graphs."""
     tap("run",
         "-q",
         "-o",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test that our library does not repeat defects of upstream's library. Each test fails if one
+"""Test that our library does not repeat defects of upstream's library. Each test fails if its
 defect is present. tests/rocprofiler/defects.c is the client. test_rocprofiler_sdk.py covers more
 defects (the last library of a list, bad kinds, half-configured services, failing initialize(),
 missing libraries, finalising twice), and test_rocprofiler_register.py covers simultaneous

@@ -3,7 +3,7 @@
 "Runtime intercept tables".
 
 One tool (tests/rocprofiler/documents_client.cpp) contains the blocks, and one HIP program on the
-software GPU triggers their callbacks. The two run once, and the tests check the output.
+software GPU triggers their callbacks. Tool and program run once, and the tests check their output.
 tests/test_tool_examples.py tests the blocks of foo()."""
 
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the answers of librocprofiler-sdk.so.1, the search for its tools, and defects of upstream's
-library."""
+"""Test the answers of librocprofiler-sdk.so.1, how it finds its tools, and that it lacks defects of
+upstream's library."""
 
 import os
 import subprocess
@@ -49,7 +49,7 @@ def copies(repo, hip_headers, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def marking(build, tmp_path_factory):
-    """Build a program that calls only the runtime ROCTx."""
+    """Build a program that uses only ROCTx."""
     folder, roctx = tmp_path_factory.mktemp("marking"), build / "src/compat/roctx"
     (folder / "marking.c").write_text(
         '#include <stdio.h>\nvoid roctxMarkA(const char *);\nint main(void) { roctxMarkA("here");'
@@ -421,7 +421,7 @@ def test_agents_are_read_from_the_drivers_files_where_there_are_some(compile_too
     )
 
 
-# Upstream accepts these kinds too. They have no operations, and nothing is reported for them.
+# Upstream accepts these kinds as well. They have no operations, and nothing is reported for them.
 SILENT = {"OMPT", "ROCDECODE_API", "ROCJPEG_API", "ROCDECODE_API_EXT"}
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test names that a HIP program sets with ROCTx. Reports and exports use them for threads, devices
-and streams."""
+"""Test names that a HIP program sets with ROCTx. Reports and exports use these names for threads,
+devices and streams."""
 
 import json
 import sqlite3

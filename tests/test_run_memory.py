@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test memory and address space of the rings. Limits of control groups and processes affect the
-program as they do without gputap."""
+"""Test the memory and address space that the rings use. Limits of control groups and processes
+affect the program as they do without gputap."""
 
 import os
 import pathlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test programs that constrain their libraries: sanitizers must be loaded first, some libraries
-need much static thread-local storage, and threads may have the smallest stack."""
+"""Test programs that constrain the libraries in their process: sanitizers must be loaded first,
+some libraries need much static thread-local storage, and threads may have the smallest stack."""
 
 import shutil
 

@@ -166,8 +166,8 @@ def test_work_belongs_to_the_range_that_it_was_submitted_in(traced, tap, vendor,
     assert info["seen"] == info["recorded"]
     whole = json.loads(tap("report", "--json", "--by", "range", "--top", "0", "p.gputap").out)
     rows = {o["name"]: o["activities"] for o in whole["gpu_by_range"]}
-    # 30 activities per range; activities of the thread, of pushed ids and all others are in no
-    # range
+    # each range has 30 activities; activities of the additional thread, of pushed ids and all
+    # others are in no range
     assert rows["step"] == 30 and rows["acme::mul"] == 30, rows
     inside = json.loads(tap("report", "--json", "--where", "range=step", "p.gputap").out)
     assert sum(k["count"] for k in inside["kernels"]) == 20
@@ -400,7 +400,7 @@ def test_bytes_that_no_memory_has_are_none(traced, tap, vendor, worker):
 
 
 def test_hostile_records_are_recorded_or_lost_by_name(run, repo, build, tmp_path):
-    """Runs 3 rounds. make test-deep runs more."""
+    """Runs 3 rounds. `make test-deep` runs more."""
     run([repo / "tests/fuzz/plugins", "3", tmp_path / "fuzz"], env={"GPUTAP_BUILD": build})
 
 

@@ -32,7 +32,7 @@ def too_wide(text):
 @pytest.mark.parametrize("keys", ["process", "queue", "thread", "process,thread", "queue,name",
                                   "rank,host"])
 def test_a_report_that_is_split_fits_in_80_columns(tap, synth, shape, keys):
-    """The report drops its last column if no other may be dropped before it, and shortens a
+    """The report drops its last column only if it may drop no other column first, and shortens a
     device's long name."""
     said = tap("report", synth(*shape.split()), "--by", keys, env=WIDE).out
     assert "Devices" in said and too_wide(said) == []

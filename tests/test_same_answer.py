@@ -104,7 +104,8 @@ def test_streams_of_an_export_do_not_depend_on_what_is_exported(tap, work, two):
 
 
 def test_a_report_says_where_idle_is_between_some_of_the_work(tap, two):
-    """If the report shows only some activities, the device may have run others in a gap."""
+    """If the report shows only some activities, the device may have run other activities in a
+    gap."""
     said = tap("report", two, "-t", "devices,gaps").out
     assert "between activities" in said and "alone" not in said
     for options in (("-w", "kind=kernel"), ("--by", "queue")):

@@ -104,7 +104,7 @@ def test_a_range_says_a_time_of_its_process(stepped, records, expression, holds)
 def test_ranges_are_counted_in_each_process_in_order_of_their_begin(
         stepped, records, expression, numbers):
     """Ranges are counted over all threads of a process together. A record is in a range if its
-    correlation id lies between the id of the range and that of the next range on the same
+    correlation id lies between the id of this range and the id of the next range on the same
     thread."""
     rows = records(stepped)
     steps = {}
@@ -266,8 +266,8 @@ def test_a_report_of_a_slice_is_that_of_all_records_with_the_same_expression(
 ])
 def test_processes_that_an_expression_rules_out_are_not_read(
         tap, synth, work, records, expression, wanted):
-    """The head counts the records read. The tables equal those of an expression that excludes no
-    process."""
+    """The head shows the number of records read. The tables equal those of an expression that
+    excludes no process."""
     files = [synth("--calls", "500", "--rank", str(rank), "--pid", str(5000 + rank), "--host",
                    f"node{rank // 2}", "--boot", f"boot{rank // 2}", "--devices", "1", out=
                    f"r{rank}.gputap") for rank in range(4)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the software GPU's instructions one at a time. Each instruction, as encoded by llvm-mc, is
-compared with a second evaluation (tests/soft/isa_*)."""
+"""Test the software GPU's instructions one at a time. llvm-mc encodes each instruction, and the
+software GPU's result is compared with a second evaluation (tests/soft/isa_*)."""
 
 import re
 import shutil

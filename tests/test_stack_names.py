@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that a capture contains the names of its call stack frames. Reports show them even if the
-program's files are missing."""
+"""Test that a capture contains the names of its call stack frames. Reports show these names even if
+the program's files are missing."""
 
 import ctypes
 import json
@@ -57,8 +57,8 @@ WAITING = ["launch_fill", "middle", "outer", "launch_and_wait", "main"]
 
 
 def test_names_and_lines_are_those_that_the_files_have(program, tap, read):
-    """Names from the capture, with or without the program's files, equal the names from these
-    files."""
+    """With or without the program's files, the names from the capture equal the names that the
+    files give."""
     tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 3)
     tap("run", "-q", "--stacks=no-names", "-o", "none.gputap", program, "plain", 3)
     there, by_files = read(), read("none.gputap")

@@ -74,7 +74,8 @@ def test_a_stack_goes_on_below_a_signal_handler_on_a_stack_of_its_own(program, s
 
 
 def test_a_coroutine_s_stack_is_its_own(program, stacks):
-    """Memory beyond the end of the coroutine's stack is not read, which would fault."""
+    """gputap does not read memory beyond the end of the coroutine's stack, because that would
+    fault."""
     rows = [functions(row) for row in fills(stacks(program("-O2"), "fiber"))]
     assert sorted(row[3] for row in rows) == ["fiber_main", "run_fiber"]
     assert all(row[:3] == ["launch_fill", "middle", "outer"] for row in rows)

@@ -642,8 +642,8 @@ OTHERS = log_of([1, 2, 4, 5, 6])
 @pytest.mark.parametrize("how, said", [("jump", "jumped"), ("throw", "caught")])
 def test_a_function_that_leaves_the_beginning_of_a_dispatch_does_not_keep_the_queue(
         leaves, how, said):
-    """The kernel runs. Contexts that were notified of its start are notified of its completion.
-    Other contexts are not notified."""
+    """The kernel runs. Only contexts that were notified of its start are notified of its
+    completion."""
     lines, log = leaves(how, "enter", "again")
     assert lines == [said]
     assert log == [OTHERS | {"+3", ".3"}, OTHERS]

@@ -120,8 +120,8 @@ def test_the_examples_see_the_demos_kernels_and_calls(tool, run, build, gputap, 
 @pytest.mark.parametrize("how", ["preloaded", "under gputap run"])
 def test_work_in_flight_at_a_fork_is_reported_to_its_end_in_the_parent_alone(
         build, log_without, gputap, how):
-    """The child makes a call and ends normally. In the child, this call is reported and the
-    parent's activities are not."""
+    """The child makes a call and ends normally. In the child, the tool is notified of this call,
+    but not of the parent's activities."""
     program = [build / "tests/opencl/cl_ways_to_end", "forked"]
     found, _ = log_without(
         "layer",

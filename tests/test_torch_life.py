@@ -229,7 +229,8 @@ def test_memory_is_shown_beside_it(case):
 
 
 def test_a_backends_name_does_not_bring_its_work_twice(case):
-    """The first profile does not request the backend, and the second does. Each has one session."""
+    """The first profile does not request the backend, and the second does. Each profile has one
+    session."""
     [got] = case("""
         torch.utils.rename_privateuse1_backend('acme')
         got = []

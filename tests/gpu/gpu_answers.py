@@ -12,7 +12,7 @@ from gpu_harness import Broken, Capture, check
 STEPS, OWN = 30, "CUDAFunctorOnSelf_add"  # kernel of x.add_(1.0)
 SLOW, LONG, LONG_MS = 7, 12, 50
 MIB = 1 << 20
-BUILT_IN = 0.95  # required share of provoked idle time
+BUILT_IN = 0.95  # the report must show this share of the provoked `host` time
 
 
 def steps(machine, count, *more):

@@ -26,7 +26,7 @@ def read_counts(machine, prefix):
 
 def without_forms(calls):
     """Remove release suffixes from function names. CUPTI adds a suffix to each function of the
-    runtime API (cudaMalloc_v3020). gputap adds one only to functions with several forms."""
+    runtime API (cudaMalloc_v3020). gputap adds a suffix only to functions with several forms."""
     found = collections.Counter()
     for name, count in calls.items():
         found[re.sub(r"_v\d+", "", name)] += count

@@ -22,7 +22,7 @@ class Mode:
     def __init__(self, traced=None, words=(), env=None):
         self.traced, self.words, self.env = traced, list(words), env or {}
         self.medians, self.faults = [], []
-        self.differences = []  # (on minus off, the same as a share of off)
+        self.differences = []  # (on minus off, this difference as a share of off)
         self.whole, self.left = [], []  # the same for on minus never, and for off minus never
 
     def run(self, machine, command):

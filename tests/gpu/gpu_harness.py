@@ -166,7 +166,8 @@ class Machine:
         self.python, self.built, self.building = sys.executable, {}, threading.Lock()
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith("GPUTAP_")}
         self.devices = SOFT_DEVICES if soft else count_devices()
-        self.own = dict(self.product.environment)  # for gputap; `theirs` is for the program
+        # variables for gputap; `theirs` resets LD_LIBRARY_PATH for the program
+        self.own = dict(self.product.environment)
         self.theirs = ["env"]
         if "LD_LIBRARY_PATH" in self.own and not soft:
             before = os.environ.get("LD_LIBRARY_PATH")

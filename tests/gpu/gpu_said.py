@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Check that the program runs undisturbed if something is missing or forbidden, and that a message
-says what."""
+"""Check that the program runs undisturbed if a component is missing or forbidden, and that a
+message names the component."""
 
 import re
 
