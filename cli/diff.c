@@ -68,7 +68,7 @@ static void print_diff_help(void)
 	       "  -t, --table NAME,...  print only these tables: totals devices idle ranks\n"
 	       "                        kernels copies other graphs ranges gpu_by_range\n"
 	       "                        operations\n"
-	       "  -b, --by KEY,...      print rows for each device, rank\n"
+	       "  -b, --by KEY,...      print separate rows for each: device rank\n"
 	       "  -n, --top N           print at most N rows per table; 0: all\n"
 	       "      --noise PERCENT   treat changes up to PERCENT as noise between runs;\n"
 	       "                        default: 2%% with one run per side, 0 with several\n"
@@ -151,7 +151,7 @@ static int parse_limits(const char *text, struct diff_options *o)
 		}
 		if (!parse_percent(at, &at, &limit) || (*at && *at != ','))
 			return ui_fail(GT_EXIT_USAGE,
-				       "--fail-over needs a limit, as in 5%%, or "
+				       "--fail-over needs a limit such as 5%% or "
 				       "kernels:5%%,copies:10%%, not '%s'",
 				       text);
 		for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++)
@@ -198,7 +198,7 @@ static int parse_number(int option, const char *text, struct diff_options *o)
 		return GT_EXIT_OK;
 	}
 	if (!parse_percent(text, &rest, &o->noise) || *rest)
-		return ui_fail(GT_EXIT_USAGE, "--noise needs a percentage, as in 2%%, not '%s'",
+		return ui_fail(GT_EXIT_USAGE, "--noise needs a percentage such as 2%%, not '%s'",
 			       text);
 	return GT_EXIT_OK;
 }
@@ -402,7 +402,7 @@ static int refuse_repeated(const struct words *files, const char *const *express
 		if (a->device != b->device || a->inode != b->inode)
 			continue;
 		if (a->side == b->side)
-			code = ui_fail(GT_EXIT_USAGE, "%s is given twice: a run counts once",
+			code = ui_fail(GT_EXIT_USAGE, "%s is given twice: name each run once",
 				       b->path);
 		else if (!sliced)
 			code = ui_fail(GT_EXIT_USAGE,
@@ -652,10 +652,10 @@ static int refuse_copies(const struct diff_result *result)
 			}
 			if (memcmp(runs[0]->uuid, unknown, sizeof unknown) != 0 &&
 			    !memcmp(runs[0]->uuid, runs[1]->uuid, sizeof unknown))
-				return ui_fail(GT_EXIT_NO_ANSWER,
-					       "%s and %s are copies of one capture: a run counts "
-					       "once",
-					       runs[0]->paths[0], runs[1]->paths[0]);
+				return ui_fail(
+					GT_EXIT_NO_ANSWER,
+					"%s and %s are copies of one capture: name each run once",
+					runs[0]->paths[0], runs[1]->paths[0]);
 		}
 	return GT_EXIT_OK;
 }

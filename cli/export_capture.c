@@ -149,8 +149,8 @@ static int cut_capture(struct cutting *k, struct summary *s)
 	if (!k->cut.kept)
 		filter_note_nothing(s->filter, request->where, "");
 	stat(request->output, &st);
-	ui_note("%s contains %s of %s records, and %s that these refer to; %s", request->output,
-		ui_count(k->cut.kept), ui_count(count_recorded(k->capture)),
+	ui_note("%s contains %s of %s records, and %s more to which these refer; %s",
+		request->output, ui_count(k->cut.kept), ui_count(count_recorded(k->capture)),
 		ui_count(k->cut.context), ui_bytes((uint64_t)st.st_size));
 	return GT_EXIT_OK;
 }

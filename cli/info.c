@@ -345,8 +345,7 @@ static void print_coverage(const struct info *i)
 		return;
 	print_label("coverage");
 	if (launches)
-		printf("%snone: process %u made %s launches of %s, but no GPU activity was "
-		       "seen%s\n",
+		printf("%snone: process %u made %s %s launches, but no GPU activity was seen%s\n",
 		       c->yellow, pid, ui_count(launches), gt_domain_name(d), c->reset);
 	else
 		printf("%snone: process %u used %s, but no GPU activity was seen%s\n", c->yellow,

@@ -162,7 +162,7 @@ void inputs_print_notes(const struct gt_capture *capture)
 	note_overlaps(capture);
 	if (moved)
 		ui_note("%s session%s ran on another machine or boot than %s: aligned by wall "
-			"clocks (CLOCK_REALTIME), which moved by %s while traced; the difference "
+			"clocks (CLOCK_REALTIME), which moved by %s during tracing; the difference "
 			"between two machines' clocks is unknown",
 			ui_count(moved), moved == 1 ? "" : "s", first->path,
 			ui_duration(uncertainty_ns));

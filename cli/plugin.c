@@ -32,7 +32,7 @@ static const char help[] =
 	"Options\n"
 	"      --exercise FILE   call FILE's pu1Exercise() if the plug-in has none\n"
 	"      --seconds N       time limit per test; default: 10. After a time-out, the\n"
-	"                        remaining tests get a quarter of it\n"
+	"                        remaining tests get a quarter of this limit\n"
 	"  -v, --verbose         also show rules that are kept or not applicable\n"
 	"  -h, --help\n"
 	"\n"

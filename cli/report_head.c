@@ -112,8 +112,8 @@ static void print_deaths(const struct summary *s, FILE *out)
 	}
 	if (dead > most)
 		ui_print_sentence(out, ui_colors(out)->red,
-				  "%s more processes died; -t processes lists all",
-				  ui_count(dead - most));
+				  "%s more process%s died; -t processes lists them",
+				  ui_count(dead - most), dead - most == 1 ? "" : "es");
 }
 
 /* Set *calls and *device to true if a session requested calls or GPU activities. */

@@ -214,7 +214,8 @@ static void put_notes(FILE *out, const struct picture *p, uint64_t pauses_left_o
 	if (p->slices.left_out) {
 		snprintf(text, sizeof text,
 			 "%s calls and GPU activities of %s or more are drawn individually; the "
-			 "other %s appear only in the shading of their rows, which includes all.",
+			 "other %s appear only in the shading of their rows, which includes all "
+			 "calls and activities.",
 			 ui_count(p->slices.count), ui_duration(p->slices.shortest_ns),
 			 ui_count(p->slices.left_out));
 		put_note(out, &any, text);

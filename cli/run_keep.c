@@ -49,7 +49,8 @@ static int take_keep(const char *value, struct gt_keep_options *keep)
 	keep->most_bytes = KEEP_BYTES;
 	if (comma && (!parse_size(comma + 1, &keep->most_bytes) ||
 		      keep->most_bytes < KEEP_LEAST_BYTES || keep->most_bytes > KEEP_MOST_BYTES))
-		return bad("--keep", value, "the size after the comma must be at least 64M");
+		return bad("--keep", value,
+			   "the disk limit after the comma must be from 64M to 1024T");
 	return GT_EXIT_OK;
 }
 
@@ -78,7 +79,8 @@ int run_keep_option(struct gt_run_options *o, enum run_keep_option option, const
 		return code;
 	case RUN_TRIGGER:
 		if (asked.count == TRIGGERS_MOST)
-			return ui_fail(GT_EXIT_USAGE, "--trigger: %d at most", TRIGGERS_MOST);
+			return ui_fail(GT_EXIT_USAGE, "--trigger can be given at most %d times",
+				       TRIGGERS_MOST);
 		code = trigger_create(value, &asked.list[asked.count]);
 		asked.text[asked.count] = value;
 		asked.count += !code;

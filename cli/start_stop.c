@@ -15,10 +15,10 @@
 #include "util/file_name.h"
 #include "util/short_slice.h"
 
-#define WHICH                                                                             \
-	"SESSION is the id of a process in it (`gputap run` or any traced process), or\n" \
-	"the name of its capture; default: the only running session. Only the owner of\n" \
-	"a session and root can access it.\n"
+#define WHICH                                                                              \
+	"SESSION is the name of the session's capture or the id of one of its processes\n" \
+	"(`gputap run` or any traced process); default: the only running session. Only\n"  \
+	"the owner of a session and root can access it.\n"
 
 static const char start_help[] =
 	"gputap start [SESSION]\n"
@@ -52,9 +52,9 @@ static const char status_help[] =
 	"\n"
 	"List running sessions: capture, program, number of processes, start time,\n"
 	"whether they record or are paused, and how much they have recorded.\n"
-	"SESSION is the id of a process in it (`gputap run` or any traced process), or\n"
-	"the name of its capture; default: all sessions. Only the owner of a session and\n"
-	"root can access it.\n"
+	"SESSION is the name of a session's capture or the id of one of its processes\n"
+	"(`gputap run` or any traced process); default: all sessions. Only the owner of a\n"
+	"session and root can access it.\n"
 	"\n"
 	"Examples\n"
 	"  gputap status               all of yours\n"
@@ -152,16 +152,17 @@ static int change(int argc, char **argv, const struct change *what)
 
 static int run_start(int argc, char **argv)
 {
-	static const struct change start = {"start", start_help, "is being recorded from now on",
-					    "was being recorded already"};
+	static const struct change start = {"start", start_help, "is now being recorded",
+					    "was already being recorded"};
 
 	return change(argc, argv, &start);
 }
 
 static int run_stop(int argc, char **argv)
 {
-	static const struct change stop = {"stop", stop_help, "is paused; 'gputap start' resumes",
-					   "was paused already"};
+	static const struct change stop = {"stop", stop_help,
+					   "is paused; 'gputap start' resumes recording",
+					   "was already paused"};
 
 	return change(argc, argv, &stop);
 }

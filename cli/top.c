@@ -45,8 +45,8 @@ static void print_help(void)
 
 	printf("%sgputap top%s [options] [SESSION]\n"
 	       "Show the activity of a running session every second: devices, kernels, copies,\n"
-	       "calls. SESSION is the name of its capture or the id of a process in it; default:\n"
-	       "the only session.\n"
+	       "calls. SESSION is the name of the session's capture or the id of one of its\n"
+	       "processes; default: the only session.\n"
 	       "\n"
 	       "%sExamples%s\n"
 	       "  gputap top                    the session that runs here\n"
@@ -84,7 +84,8 @@ static int parse_delay(const char *word, uint64_t *ns)
 	double seconds = strtod(word, &end);
 
 	if (end == word || *end || !(seconds >= 0.1 && seconds <= 3600))
-		return ui_fail(GT_EXIT_USAGE, "--delay needs seconds from 0.1 to 3600, not '%s'",
+		return ui_fail(GT_EXIT_USAGE,
+			       "--delay needs a number of seconds from 0.1 to 3600, not '%s'",
 			       word);
 	*ns = (uint64_t)(seconds * (double)NS);
 	return GT_EXIT_OK;

@@ -331,7 +331,7 @@ def test_coverage_is_none_where_launches_are_seen_and_nothing_of_the_device(
     info = json.loads(tap("info", "--json", "a.gputap").out)
     assert info["coverage"] == "none" and info["activities"] == 0
     text = tap("info", "a.gputap").out
-    assert "made 7 launches of hip, but no GPU activity was seen" in text
+    assert "made 7 hip launches, but no GPU activity was seen" in text
     tap("run", "-q", "-f", "-o", "a.gputap", "--", hip_program("ends"), "kernels:7", env=softgpu)
     assert json.loads(tap("info", "--json", "a.gputap").out)["coverage"] == "GPU activities seen"
 

@@ -204,9 +204,9 @@ def test_a_session_is_found_by_its_processes_and_its_capture(session, tap, statu
     for which in (pid, folder, work / "w.gputap"):
         found = json.loads(tap("status", "--json", str(which)).out)["sessions"]
         assert [x["collector"] for x in found] == [s.pid]
-    assert "was being recorded already" in tap("start", str(s.pid)).err
+    assert "was already being recorded" in tap("start", str(s.pid)).err
     assert tap("stop", "-q", str(s.pid)).err == ""
-    assert "was paused already" in tap("stop", str(s.pid)).err
+    assert "was already paused" in tap("stop", str(s.pid)).err
     assert "w.gputap" in tap("status").out
     s.end()
     assert f"process {s.pid} does not exist" in tap("stop", str(s.pid), status=1).err

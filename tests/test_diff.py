@@ -454,7 +454,7 @@ def test_a_slowdown_over_the_limit_is_the_exit_status(tap, synth, limit, status)
     (["a.gputap", "b.gputap", "c.gputap"], 2, "3 captures given: put --vs before"),
     (["a.gputap", "--vs"], 2, "at least one on each side"),
     (["a.gputap", "a.gputap"], 2, "both sides are a.gputap: name a second run"),
-    (["a.gputap", "./a.gputap", "--vs", "b.gputap"], 2, "is given twice: a run counts once"),
+    (["a.gputap", "./a.gputap", "--vs", "b.gputap"], 2, "is given twice: name each run once"),
     (["a.gputap", "gone.gputap"], 3, "No such file"),
     (["a.gputap", "text"], 3, "is not a gputap capture"),
     (["a.gputap", "empty"], 3, "empty contains no .gputap file"),
@@ -478,7 +478,7 @@ def test_copies_of_a_capture_are_one_run(tap, pair, work):
     (work / "c.gputap").write_bytes((work / "a.gputap").read_bytes())
     for words in (["a.gputap", "c.gputap"], ["a.gputap", "c.gputap", "--vs", "b.gputap"]):
         err = tap("diff", *words, status=3).err
-        assert err == ("gputap diff: a.gputap and c.gputap are copies of one capture: a run counts "
+        assert err == ("gputap diff: a.gputap and c.gputap are copies of one capture: name each run "
                        "once\n")
 
 

@@ -409,4 +409,4 @@ def test_an_event_names_a_plugin_by_its_path_alone(traced, tap, vendor, worker):
     slow = vendor("registers never in worker")
     traced([slow], worker(slow), 3, options=["-q"])
     text = words_of(tap("info", "p.gputap").out)
-    assert f"plug-in {slow}: it is not ready after 5 s" in text, text
+    assert f"plug-in {slow}: not ready after 5 s" in text, text

@@ -324,7 +324,7 @@ def test_keys_pause_the_session_and_write_a_snapshot(gputap, tap, steps, work):
     (["no-capture"], "no-capture is not a gputap capture", 1),
     (["4194305"], "process 4194305 does not exist", 1),
     (["--sort", "tim"], "did you mean 'time'", 2),
-    (["--delay", "0"], "--delay needs seconds from 0.1 to 3600", 2),
+    (["--delay", "0"], "--delay needs a number of seconds from 0.1 to 3600", 2),
     (["--count", "0"], "--count needs a number of views", 2),
     (["a", "b"], "one session at a time", 2),
 ])

@@ -103,7 +103,7 @@ def test_a_build_for_another_torch_says_so_and_is_not_loaded(run, torch_python, 
     script = "import torch; print(torch._C._get_privateuse1_backend_name())"
     result = run([torch_python, "-c", script], env={**backend, "PYTHONPATH": tmp_path / "other"})
     assert result.out == "privateuseone\n"
-    assert "built for torch 2.10, this one is %d.%d:" % torch_version[:2] in result.err
+    assert "built for torch 2.10, but this torch is %d.%d:" % torch_version[:2] in result.err
 
 
 def test_a_build_without_the_accelerator_is_one_sentence(run, torch_python, repo, tmp_path):

@@ -209,7 +209,7 @@ def test_a_package_for_another_torch_says_so_in_one_line(train, torch_package, t
     subprocess.run(["cp", "-r", torch_package["PYTHONPATH"], site], check=True)
     (site / "gputap/_shim/built.py").write_text("VERSION = '2.10.0'\nNUMBERS = (2, 10, 0)\n")
     result, ranges = train(env={"PYTHONPATH": site})
-    assert "built for torch 2.10.0, this one is %d.%d:" % torch_version[:2] in result.err
+    assert "built for torch 2.10.0, but this torch is %d.%d:" % torch_version[:2] in result.err
     assert [n for o, n, _ in ranges if o != "range_user"] == []
 
 

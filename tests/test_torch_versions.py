@@ -131,16 +131,16 @@ RIGHT = "unsigned long aoti_torch_abi_version(void) { return RIGHT; }\n"
 def test_a_torch_of_another_version_is_reported_by_a_c_call(load, torch_version):
     err = load("observer", "unsigned long aoti_torch_abi_version(void) { return 0x0263ul << 48; }")
     assert "observer: built for torch %d.%d.%d" % torch_version in err
-    assert "this one is 2.99: pip install --force-reinstall ./torch" in err
+    assert "this torch is 2.99: pip install --force-reinstall ./torch" in err
 
 
 def test_a_torch_that_tells_no_version_is_not_guessed(load):
-    assert "this one is of an unknown version" in load("bridge", "int nothing;")
+    assert "this torch is of an unknown version" in load("bridge", "int nothing;")
 
 
 def test_a_torch_of_a_branch_in_work_is_no_release(load, torch_version):
     text = "%d.%d.%da0+git1234567" % torch_version
-    assert f"this one is {text}: pip install" in load("observer", RIGHT, text)
+    assert f"this torch is {text}: pip install" in load("observer", RIGHT, text)
 
 
 def test_a_torch_without_kineto_is_reported_by_its_symbol(load):
@@ -182,7 +182,7 @@ def test_two_torches_refuse_each_others_package(run, torch_python, torch_package
     for loaded, err in says.items():
         [built] = [v for v in says if v != loaded]
         version = ".".join(loaded.split(".")[:2])
-        assert f"gputap: bridge: built for torch {built}, this one is {version}: pip" in err
+        assert f"gputap: bridge: built for torch {built}, but this torch is {version}: pip" in err
         assert err.count("gputap:") == 1
 
 

@@ -137,7 +137,7 @@ bool soft_amdgpu_config_read(struct soft_amdgpu_config *c, char *why, size_t siz
 	c->trace = (unsigned)read_count(&r, "SOFT_AMDGPU_TRACE", 0, 0, 2, "0, 1 or 2");
 	c->spin_us = (unsigned)read_count(&r, "SOFT_AMDGPU_SPIN",
 					  sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 50 : 0, 0, 1000000,
-					  "microseconds, 1000000 at most");
+					  "microseconds, at most 1000000");
 	c->cpu = (int)read_count(&r, "SOFT_AMDGPU_CPU", UINT64_MAX, 0, CPU_SETSIZE - 1,
 				 "a CPU number");
 	text = setting("SOFT_AMDGPU_DURATIONS");

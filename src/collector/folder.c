@@ -195,7 +195,7 @@ static int check_session(struct gt_folder *f, bool *is_cut)
 	if (head.version != GT_SESSION_VERSION || head.bytes != sizeof *f->session)
 		return gt_error(
 			-ENOTSUP,
-			"%s was made by another version of gputap (session version %u, not %u)",
+			"%s was created by another version of gputap (session version %u, not %u)",
 			f->path, head.version, GT_SESSION_VERSION);
 	*is_cut = fstat(f->session_fd, &st) || st.st_size < (off_t)sizeof *f->session;
 	return 0;
@@ -210,7 +210,7 @@ static int check_owner(int fd, mode_t type, const char *folder, const char *name
 	if (fstat(fd, &st))
 		return gt_error(-errno, "%s%s", folder, name);
 	if ((st.st_mode & S_IFMT) != type || (type == S_IFREG && st.st_nlink > 1))
-		return gt_error(-EBADMSG, "%s%s was not made by gputap", folder, name);
+		return gt_error(-EBADMSG, "%s%s was not created by gputap", folder, name);
 	if (st.st_uid != geteuid())
 		return gt_error(-EPERM,
 				"%s%s belongs to user %u; only that user can finish the capture",

@@ -30,10 +30,10 @@ static int check_segment(struct gt_process *process, const char *name, uint64_t 
 	if (r->magic != GT_SEGMENT_MAGIC)
 		return gt_error(-EBADMSG, "%s is not a process's segment", name);
 	if (r->version != GT_SEGMENT_VERSION)
-		return gt_error(
-			-ENOTSUP,
-			"%s was made by another version of libgputap (segment version %u, not %u)",
-			name, r->version, GT_SEGMENT_VERSION);
+		return gt_error(-ENOTSUP,
+				"%s was created by another version of libgputap (segment version "
+				"%u, not %u)",
+				name, r->version, GT_SEGMENT_VERSION);
 	process->slots_offset = r->header_bytes;
 	process->slot_count = r->slot_count;
 	process->block_bytes = r->block_bytes;

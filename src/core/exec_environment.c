@@ -484,8 +484,8 @@ static void look_at_program(struct area *a, int fd, const char *path, char *cons
 	if (!why && gt_exec_lose(fd, path, variables[PRELOAD].ours, lost) != GT_LOST_NONE)
 		goto out;
 	if (!why && a->without_audit)
-		why = "glibc refuses an auditor because of its thread-local storage's alignment: "
-		      "only runtimes that need no auditor are traced";
+		why = "glibc refuses an auditor because of the alignment of its thread-local "
+		      "storage: only runtimes that need no auditor are traced";
 	if (why)
 		report_untraced(a, path, why, error);
 out:

@@ -325,13 +325,13 @@ const struct gt_exporter gt_exporter_chrome = {
 const struct gt_exporter gt_exporter_chrome_gz = {
 	.name = "chrome-gz",
 	.extensions = gzip_extensions,
-	.text = "the same, compressed",
+	.text = "Chrome JSON, compressed",
 	.write = write_gzip,
 };
 
 const struct gt_exporter gt_exporter_hta = {
 	.name = "hta",
 	.extensions = cuda_extensions,
-	.text = "the same with CUDA's names of calls",
+	.text = "Chrome JSON with CUDA's names for calls",
 	.write = write_cuda_names,
 };

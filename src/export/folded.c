@@ -69,7 +69,7 @@ static const char *const extensions[] = {".folded", NULL};
 const struct gt_exporter gt_exporter_folded = {
 	.name = "folded",
 	.extensions = extensions,
-	.text = "stacks of range, call and kernel for flame graphs",
+	.text = "stacks of ranges, calls and kernels, for flame graphs",
 	.weighs = true,
 	.write = write_folded,
 };

@@ -23,7 +23,7 @@ static void report_missed(struct gt_attach_state *states, enum gt_domain domain,
 
 	if (!atomic_exchange_explicit(&states[0].missed, 0, memory_order_relaxed))
 		return;
-	snprintf(text, sizeof text, "a copy of the %s library: too many copies are loaded",
+	snprintf(text, sizeof text, "a copy of the %s library, because too many copies are loaded",
 		 library);
 	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, domain, 0, text);
 }

@@ -325,7 +325,7 @@ static int attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t
 	r = get_instance(tables, &known);
 	if (!r) {
 		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_HSA_CORE, 0,
-			       "a copy of the HSA runtime: too many copies are loaded");
+			       "a copy of the HSA runtime, because too many copies are loaded");
 		return -ENOSPC;
 	}
 	if (known) {

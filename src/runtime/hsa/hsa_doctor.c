@@ -33,8 +33,8 @@ static enum doctor_verdict look_for_amd_gpu(struct doctor *d)
 
 	f = doctor_add(d, FOUND_NOTE, "amdgpu", "software");
 	if (!soft_runtime_find(folder)) {
-		doctor_say(f,
-			   "no AMD GPU in software: this gputap was built without ROCr's headers");
+		doctor_say(f, "'gputap soft amdgpu' is not available: gputap was built without "
+			      "ROCr's headers");
 		doctor_hint(f, "apt install libhsa-runtime-dev, then rebuild gputap");
 		return usable ? DOCTOR_YES : DOCTOR_NO;
 	}

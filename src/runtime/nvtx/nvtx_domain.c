@@ -61,7 +61,7 @@ static void note_declined(void)
 
 	if (t && !atomic_exchange_explicit(&noted, 1, memory_order_relaxed))
 		gt_event_write(t, GT_EVENT_NOT_RECORDED, GT_DOMAIN_NVTX, 0,
-			       "XLA's NVTX ranges (domain TSL), which slow each of its steps; "
+			       "XLA's NVTX ranges (domain TSL), which slow down each step; "
 			       "--domains cuda,nvtx records them");
 }
 

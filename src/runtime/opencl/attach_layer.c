@@ -88,7 +88,7 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 		gt_runtime_module_of(GT_DOMAIN_OPENCL, caller, "layer", 0);
 	else
 		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_OPENCL, 0,
-			       "a copy of the OpenCL loader: too many copies are loaded");
+			       "a copy of the OpenCL loader, because too many copies are loaded");
 	errno = saved;
 	if (rc)
 		return CL_OUT_OF_RESOURCES; /* the loader continues without the layer */

@@ -157,7 +157,7 @@ static void wait_for_starts(void)
 		if (atomic_load(&plugins[i].state) == GT_PU1_STARTS &&
 		    !wait_for(&plugins[i], GT_PU1_RECORDS, deadline))
 			gt_pu1_event(&plugins[i], gt_thread_own(), 0,
-				     "it is not ready after 5 s: the program continues without it");
+				     "not ready after 5 s; the program continues without it");
 }
 
 /* End of the process ----------------------------------------------------------------- */

@@ -70,7 +70,7 @@ static int take_sized(const struct gt_registered *r, uint64_t version, void *the
 		gt_runtime_module_of(r->domain, theirs, "rocprofiler-register", version);
 		return 0;
 	}
-	snprintf(text, sizeof text, "a copy of the %s library: too many copies are loaded",
+	snprintf(text, sizeof text, "a copy of the %s library, because too many copies are loaded",
 		 r->library);
 	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, r->domain, 0, text);
 	return -ENOSPC;

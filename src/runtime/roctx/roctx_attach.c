@@ -145,7 +145,7 @@ static int take_tables(uint64_t version, void **tables, uint64_t count)
 		return 0;
 	if (n < 0) {
 		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_ROCTX, 0,
-			       "a copy of the ROCTx library: too many copies are loaded");
+			       "a copy of the ROCTx library, because too many copies are loaded");
 		return n;
 	}
 	for (uint64_t t = 0; t < TABLES && t < count; t++)

@@ -25,7 +25,7 @@ def _is_right_version():
     """Check the version before any C++ function is used. Print one line if the version is wrong."""
     version = _loaded_version()
     if version is None or version != BUILT_FOR:
-        print('torch_refdev: built for torch %s, this one is %s: '
+        print('torch_refdev: built for torch %s, but this torch is %s: '
               'pip install --force-reinstall ./torch/backend' %
               ('%d.%d' % BUILT_FOR if BUILT_FOR else 'none',
                '%d.%d' % version if version else 'of an unknown version'), file=sys.stderr)

@@ -60,7 +60,7 @@ def refusal(built, library):
                 'install one with Kineto (pip)')
     else:
         return None
-    return f'built for torch {built.VERSION}, this one is {found}: {AGAIN}'
+    return f'built for torch {built.VERSION}, but this torch is {found}: {AGAIN}'
 
 
 def load(library):
