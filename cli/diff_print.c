@@ -311,7 +311,7 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 	if (dropped)
 		ui_print_sentence(out, c->red, "%s records were lost", ui_count(dropped));
 	if (untraced)
-		ui_print_sentence(out, c->red, "%s program%s not traced; 'gputap info' lists all",
+		ui_print_sentence(out, c->red, "%s program%s not traced; 'gputap info' lists them",
 				  ui_count(untraced), untraced == 1 ? " was" : "s were");
 	if (!diff_side_is_whole(side))
 		ui_print_sentence(out, c->red,

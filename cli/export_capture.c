@@ -85,7 +85,8 @@ static int write_cut(void *data, const char *temporary)
 	if (count == 1)
 		return gt_capture_cut(k->capture, 0, temporary, &k->cut);
 	parts = calloc(count, sizeof *parts);
-	status = parts ? write_parts(k, temporary, parts, count) : gt_error(-ENOMEM, "cut");
+	status = parts ? write_parts(k, temporary, parts, count)
+		       : gt_error(-ENOMEM, "cannot cut the capture");
 	for (size_t i = 0; parts && i < count; i++) {
 		if (parts[i])
 			unlink(parts[i]);

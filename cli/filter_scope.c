@@ -232,7 +232,7 @@ int filter_scope_begin(struct filter_scope *s, struct filter *f, const struct gt
 	s->some = find_times(f, &s->begins, &s->is_time);
 	processes = calloc(gt_capture_process_count(capture) + 1, sizeof *processes);
 	if (!processes)
-		return gt_error(-ENOMEM, "--where");
+		return gt_error(-ENOMEM, "cannot evaluate --where");
 	s->of_processes = filter_find_processes(f, capture, processes);
 	if (s->of_processes)
 		status = gt_capture_add_sharing(capture, processes);

@@ -77,7 +77,7 @@ void losses_headline(const struct losses *l, char text[LOSSES_HEADLINE])
 	if (losses_are_none(l)) {
 		if (!l->damaged)
 			snprintf(text, LOSSES_HEADLINE, "nothing lost%s%s",
-				 l->untraced ? " of what was traced"
+				 l->untraced ? " in traced processes"
 				 : l->open   ? " so far"
 					     : "",
 				 ranges);

@@ -32,7 +32,7 @@ static void print_all_help(void)
 
 	printf("Record what a program does on its GPUs, and show where the time went.\n\n"
 	       "%sStart here%s\n"
-	       "  gputap run -o prog.gputap ./prog args   trace it; ends with a short report\n"
+	       "  gputap run -o prog.gputap ./prog args   trace it and print a short report\n"
 	       "  gputap report prog.gputap               show where the time went\n"
 	       "  gputap export prog.gputap -o prog.pftrace\n"
 	       "                                          then open it at ui.perfetto.dev\n"

@@ -310,7 +310,7 @@ static int choose_kernels(const char *text, struct gt_session *s)
 		return ui_fail(GT_EXIT_USAGE, "--kernels '': needs an extended regular expression "
 					      "(as for grep -E); '.' matches every kernel");
 	if (strlen(text) >= sizeof s->kernels)
-		return ui_fail(GT_EXIT_USAGE, "--kernels: at most %zu bytes",
+		return ui_fail(GT_EXIT_USAGE, "--kernels can have at most %zu bytes",
 			       sizeof s->kernels - 1);
 	error = regcomp(&expression, text, REG_EXTENDED | REG_NOSUB);
 	if (error) {

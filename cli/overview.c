@@ -198,7 +198,7 @@ static int print_devices(const struct summary *s, struct gt_capture *capture, FI
 		return 0;
 	edges = calloc(s->track_count, sizeof *edges);
 	if (!edges)
-		return gt_error(-ENOMEM, "the first and last activities of devices");
+		return gt_error(-ENOMEM, "cannot store the first and last activities of devices");
 	rc = has_whole_run(s) ? edges_read(s, capture, edges, s->track_count) : 0;
 	if (!rc && odd != LOOKUP_NONE) {
 		print_device(s, &s->tracks[odd], &edges[odd], out);

@@ -159,7 +159,8 @@ static void print_file(const struct summary_file *f, FILE *out)
 	if (*f->retained_text)
 		ui_print_sentence(out, NULL, "Retained: %s.", f->retained_text);
 	if (f->untraced)
-		ui_print_sentence(out, c->red, "%s. 'gputap info' lists all.", f->untraced_text);
+		ui_print_sentence(out, c->red, "%s. 'gputap info' lists each process.",
+				  f->untraced_text);
 	if (f->health.bad_bytes || f->health.bad_blocks)
 		ui_print_sentence(
 			out, c->red,

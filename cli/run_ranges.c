@@ -80,12 +80,12 @@ void run_ranges_describe(const struct gt_range_bound ranges[GT_RANGE_EDGES], FIL
 				ranges[i].number);
 }
 
-/* Return "a third", "number 11" and the like. */
+/* Return "third", "number 11" and the like. */
 static const char *which(uint64_t n, char text[32])
 {
-	static const char *const words[] = {"",          "a first", "a second", "a third",
-					    "a fourth",  "a fifth", "a sixth",  "a seventh",
-					    "an eighth", "a ninth", "a tenth"};
+	static const char *const words[] = {"",       "first", "second", "third",
+					    "fourth", "fifth", "sixth",  "seventh",
+					    "eighth", "ninth", "tenth"};
 
 	if (n < sizeof words / sizeof *words)
 		return words[n];
@@ -104,11 +104,11 @@ static void note_missing(const char *what, const struct gt_range_bound *bound, u
 		ui_note("%s: the range '%s#%" PRIu64 "' did not end", what, bound->name,
 			bound->number);
 	else if (begun == 1)
-		ui_note("%s: the range '%s' started once, never %s", what, bound->name,
+		ui_note("%s: the range '%s' started once; there was no %s", what, bound->name,
 			which(bound->number, text));
 	else
-		ui_note("%s: the range '%s' started %" PRIu64 " times, never %s", what, bound->name,
-			begun, which(bound->number, text));
+		ui_note("%s: the range '%s' started %" PRIu64 " times; there was no %s", what,
+			bound->name, begun, which(bound->number, text));
 }
 
 void run_ranges_note(const struct gt_range_bound ranges[GT_RANGE_EDGES],

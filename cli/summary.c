@@ -531,7 +531,7 @@ struct summary_reading *summary_begin_filter(struct summary *s, const struct gt_
 		return NULL;
 	r = calloc(1, sizeof *r);
 	if (!r) {
-		gt_error(-ENOMEM, "--where");
+		gt_error(-ENOMEM, "cannot evaluate --where");
 		return NULL;
 	}
 	*r = (struct summary_reading){.s = s, .capture = capture, .last_thread = LOOKUP_NONE};

@@ -369,4 +369,5 @@ static int run_top(int argc, char **argv)
 	return code;
 }
 
-const struct gt_command gt_command_top = {"top", "show what a running session does now", run_top};
+const struct gt_command gt_command_top = {"top", "show what a running session is doing now",
+					  run_top};

@@ -162,7 +162,7 @@ def test_a_function_that_is_missing_is_named(check, vendor, flag, rule):
 def test_a_call_that_does_not_return_is_reported_while_it_runs(tap, vendor):
     result = tap("plugin", "check", "--seconds", "4", vendor("hangs"), status=1)
     words = " ".join(result.err.split())
-    assert "a session (rule 27): waiting, 4 s at most" in words
+    assert "a session (rule 27): waiting for up to 4 s" in words
     assert result.out.count(": did not return") >= 2
 
 

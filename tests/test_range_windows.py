@@ -154,11 +154,11 @@ OPEN = "the recording window stayed open until the end: "
 
 
 @pytest.mark.parametrize("options, sentence", [
-    (["--from", "step#3"], NEVER + "the range 'step' started 2 times, never a third"),
-    (["--from", "step#8"], "started 2 times, never an eighth"),
-    (["--from", "step#21"], "started 2 times, never number 21"),
+    (["--from", "step#3"], NEVER + "the range 'step' started 2 times; there was no third"),
+    (["--from", "step#8"], "started 2 times; there was no eighth"),
+    (["--from", "step#21"], "started 2 times; there was no number 21"),
     (["--from", "nix"], NEVER + "no range 'nix' started"),
-    (["--from", "open#2"], NEVER + "the range 'open' started once, never a second"),
+    (["--from", "open#2"], NEVER + "the range 'open' started once; there was no second"),
     (["--to", "step#3"], OPEN + "the range 'step' started 2 times, never"),
     (["--to", "open"], OPEN + "the range 'open#1' did not end"),
     (["--from", "open", "--to", "step"],

@@ -63,7 +63,7 @@ def test_beside_calls_the_headline_says_so(tree, tap, past):
                       program="sh")
     words = " ".join(result.err.split())
     assert (
-        "6 records, nothing lost of what was traced"
+        "6 records, nothing lost in traced processes"
         f" 1 process not traced: {os.path.basename(os.path.realpath(SLEEP))} ({WITHOUT})" in words
     )
     assert json.loads(tap("info", "c.gputap", "--json").out)["complete"] is False

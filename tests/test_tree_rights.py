@@ -91,7 +91,7 @@ def test_beside_calls_the_headline_says_so(tree, tap):
     )
     sentence = f"3 processes not traced: true ({DENIED})"
     words = " ".join(result.err.split())
-    assert f"6 records, nothing lost of what was traced {sentence} time share" in words
+    assert f"6 records, nothing lost in traced processes {sentence} time share" in words
     assert sentence in " ".join(tap("report", "--all", "c.gputap").out.split())
     assert said(tap)[1] == 3
 

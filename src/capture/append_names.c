@@ -91,12 +91,13 @@ int gt_names_begin(const struct gt_capture *c, struct gt_names_append **out)
 		return gt_error(-ENOTSUP, "capture %s holds several sessions", c->files[0].path);
 	a = calloc(1, sizeof *a);
 	if (!a)
-		return gt_error(-ENOMEM, "names of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the names of capture %s", c->files[0].path);
 	a->capture = c;
 	status = gt_writer_create(c->files[0].path, &a->writer);
 	a->index = calloc(gt_capture_process_count(c) + (size_t)1, sizeof *a->index);
 	if (!status && !a->index)
-		status = gt_error(-ENOMEM, "names of capture %s", c->files[0].path);
+		status =
+			gt_error(-ENOMEM, "cannot store the names of capture %s", c->files[0].path);
 	if (status) {
 		gt_names_cancel(a);
 		return status;

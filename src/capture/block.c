@@ -30,7 +30,7 @@ static int block_room(uint8_t **buffer, size_t *room, size_t bytes)
 		return 0;
 	p = realloc(*buffer, bytes);
 	if (!p)
-		return gt_error(-ENOMEM, "block of %zu bytes", bytes);
+		return gt_error(-ENOMEM, "cannot store a block of %zu bytes", bytes);
 	*buffer = p;
 	*room = bytes;
 	return 0;
@@ -43,7 +43,7 @@ static int decompress(struct block_reader *r, const struct stream_block *b)
 	if (!r->zstd)
 		r->zstd = ZSTD_createDCtx();
 	if (!r->zstd)
-		return gt_error(-ENOMEM, "decompression");
+		return gt_error(-ENOMEM, "cannot decompress a block");
 	n = ZSTD_decompressDCtx(r->zstd, r->raw, b->raw_bytes, r->stored + b->head_bytes,
 				b->stored_bytes);
 	return ZSTD_isError(n) || n != b->raw_bytes ? -EBADMSG : 0;

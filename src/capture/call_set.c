@@ -40,7 +40,7 @@ static int grow_table(struct gt_call_set *s)
 
 	more.chunks = calloc(more.room, sizeof *more.chunks);
 	if (!more.chunks)
-		return gt_error(-ENOMEM, "calls of a part");
+		return gt_error(-ENOMEM, "cannot store the calls of a part");
 	for (size_t i = 0; i < s->room; i++)
 		if (s->chunks[i].bits)
 			*find_chunk(&more, s->chunks[i].process, s->chunks[i].number) =
@@ -76,7 +76,7 @@ int gt_call_set_add(struct gt_call_set *s, uint32_t process, uint64_t id)
 		chunk = find_chunk(s, process, id / CHUNK_BITS);
 		chunk->bits = calloc(CHUNK_BITS / 64, sizeof *chunk->bits);
 		if (!chunk->bits)
-			return gt_error(-ENOMEM, "calls of a part");
+			return gt_error(-ENOMEM, "cannot store the calls of a part");
 		chunk->number = id / CHUNK_BITS;
 		chunk->process = process;
 		s->count++;

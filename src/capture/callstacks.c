@@ -177,7 +177,8 @@ int gt_call_stacks_create(const struct gt_capture *c, struct gt_call_stacks **ou
 	if (!c->stack_count)
 		return 0;
 	s = calloc(1, sizeof *s);
-	status = s ? read_calls(s, c) : gt_error(-ENOMEM, "stacks of capture %s", c->files[0].path);
+	status = s ? read_calls(s, c)
+		   : gt_error(-ENOMEM, "cannot store the stacks of capture %s", c->files[0].path);
 	for (size_t i = 1; !status && is_sorted && i < s->count; i++)
 		is_sorted = compare_calls(&s->calls[i - 1], &s->calls[i]) <= 0;
 	if (!status && !is_sorted)

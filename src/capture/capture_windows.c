@@ -101,7 +101,8 @@ int gt_windows_finish(struct gt_capture *c)
 		return status;
 	c->window_first = calloc(c->process_count + 1, sizeof *c->window_first);
 	if (!c->window_first)
-		return gt_error(-ENOMEM, "windows of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the windows of capture %s",
+				c->files[0].path);
 	for (size_t i = 0, next = 0; i < c->process_count; i++) {
 		size_t first = next;
 
@@ -109,7 +110,8 @@ int gt_windows_finish(struct gt_capture *c)
 		while (next < c->change_count && c->changes[next].process == i)
 			next++;
 		if (next > first && make_windows(c, first, next))
-			return gt_error(-ENOMEM, "windows of capture %s", c->files[0].path);
+			return gt_error(-ENOMEM, "cannot store the windows of capture %s",
+					c->files[0].path);
 	}
 	c->window_first[c->process_count] = c->window_count;
 	return 0;

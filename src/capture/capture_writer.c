@@ -229,7 +229,9 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 				 ? put_long_row(s, r, words)
 				 : gt_writer_put_record(w, s->process, r, words, &e->doubted);
 		if (status) {
-			gt_error(status, "record at word %zu of a batch of process %u, thread %u",
+			gt_error(status,
+				 "cannot write the record at word %zu of a batch of process %u, "
+				 "thread %u",
 				 (size_t)(r - (const uint64_t *)data), s->process, s->ordinal);
 			break;
 		}
@@ -270,8 +272,10 @@ int gt_capture_stream_create(struct gt_capture_writer *w, uint32_t process, uint
 	} else {
 		s = malloc(sizeof *s);
 		if (!s)
-			return gt_error(-ENOMEM, "capture %s: stream of process %u, thread %u",
-					w->path, process, ordinal);
+			return gt_error(
+				-ENOMEM,
+				"capture %s: cannot add the stream of process %u, thread %u",
+				w->path, process, ordinal);
 	}
 	s->writer = w;
 	s->process = process;
@@ -426,7 +430,7 @@ int gt_writer_create(const char *path, struct gt_capture_writer **out)
 
 	*out = NULL;
 	if (!w)
-		return gt_error(-ENOMEM, "capture %s", path);
+		return gt_error(-ENOMEM, "cannot write capture %s", path);
 	w->main.fd = w->ballast_fd = w->replaced_fd = -1;
 	w->rows = &w->main;
 	w->limit_bytes = UINT64_MAX;
@@ -439,7 +443,7 @@ int gt_writer_create(const char *path, struct gt_capture_writer **out)
 	w->records = malloc(GT_WRITER_RECORDS_BYTES + UINT16_MAX * 8);
 	if (!w->path || !w->main.out || !w->records) {
 		gt_capture_writer_destroy(w);
-		return gt_error(-ENOMEM, "capture %s", path);
+		return gt_error(-ENOMEM, "cannot write capture %s", path);
 	}
 	*out = w;
 	return 0;
@@ -491,7 +495,7 @@ int gt_capture_writer_create(const char *path, bool replace,
 	if (options && options->compress) {
 		w->zstd = ZSTD_createCCtx();
 		if (!w->zstd) {
-			status = gt_error(-ENOMEM, "capture %s: compression", path);
+			status = gt_error(-ENOMEM, "capture %s: cannot start compression", path);
 			goto remove_file;
 		}
 	}
@@ -521,8 +525,8 @@ fail:
 static int check_id(struct gt_capture_writer *w, const uint8_t *id, uint64_t *first)
 {
 	struct gt_scan *s = malloc(sizeof *s);
-	int status =
-		s ? gt_scan_init(s, w->main.fd, w->path) : gt_error(-ENOMEM, "capture %s", w->path);
+	int status = s ? gt_scan_init(s, w->main.fd, w->path)
+		       : gt_error(-ENOMEM, "cannot write capture %s", w->path);
 
 	if (!status && id && memcmp(id, s->uuid, sizeof s->uuid) != 0)
 		status = gt_error(-EBADMSG, "%s is the capture of another session; not modified",

@@ -61,7 +61,7 @@ int gt_collective_kernels_add(struct gt_collective_kernels *k, const struct gt_i
 		void *more = reallocarray(k->tasks, room, sizeof *k->tasks);
 
 		if (!more)
-			return gt_error(-ENOMEM, "collective calls");
+			return gt_error(-ENOMEM, "cannot store collective calls");
 		k->tasks = more;
 		k->task_room = room;
 	}
@@ -97,7 +97,7 @@ int gt_collective_kernels_note(struct gt_collective_kernels *k, const struct gt_
 		void *more = reallocarray(k->kernels, room, sizeof *k->kernels);
 
 		if (!more)
-			return gt_error(-ENOMEM, "kernels of collective calls");
+			return gt_error(-ENOMEM, "cannot store the kernels of collective calls");
 		k->kernels = more;
 		k->kernel_room = room;
 	}

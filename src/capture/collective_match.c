@@ -223,7 +223,7 @@ int gt_collective_match_init(struct gt_collective_match *m, const struct gt_coll
 					  .is_in_step = true};
 	m->at = calloc(count, sizeof *m->at);
 	if (!m->at)
-		return gt_error(-ENOMEM, "collective calls");
+		return gt_error(-ENOMEM, "cannot store collective calls");
 	for (size_t i = 0; i < count && c->find_gaps; i++)
 		m->is_in_step &=
 			c->find_gaps(c->gaps_data, m->members[i].process) == GT_COLLECTIVE_COMPLETE;

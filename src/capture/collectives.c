@@ -47,7 +47,7 @@ static int grow_current(struct gt_collectives *c)
 	if (!c->current) {
 		c->current = old;
 		c->slot_count = old_count;
-		return gt_error(-ENOMEM, "collective calls");
+		return gt_error(-ENOMEM, "cannot store collective calls");
 	}
 	for (size_t i = 0; i < old_count; i++)
 		if (old[i])
@@ -70,7 +70,7 @@ static struct gt_collective_member *add_member(struct gt_collectives *c, uint32_
 		void *more = reallocarray(c->members, room, sizeof *c->members);
 
 		if (!more) {
-			gt_error(-ENOMEM, "collective calls");
+			gt_error(-ENOMEM, "cannot store collective calls");
 			return NULL;
 		}
 		c->members = more;
@@ -130,7 +130,7 @@ static int add_part(struct gt_collectives *c, struct gt_collective_member *m,
 		void *more = reallocarray(m->parts, room, sizeof *m->parts);
 
 		if (!more)
-			return gt_error(-ENOMEM, "collective calls");
+			return gt_error(-ENOMEM, "cannot store collective calls");
 		m->parts = more;
 		m->room = room;
 	}

@@ -59,7 +59,7 @@ static int add_copy(struct gt_copies *c, size_t file, uint32_t section, struct c
 		return 0;
 	more = gt_grow(c->list, c->count, &c->room, sizeof *more);
 	if (!more)
-		return gt_error(-ENOMEM, "sessions of %zu captures", file + 1);
+		return gt_error(-ENOMEM, "cannot store the sessions of %zu captures", file + 1);
 	c->list = more;
 	*out = &c->list[c->count++];
 	**out = (struct copy){.file = file, .section = section, .end = GT_CAPTURE_CUT};
@@ -258,7 +258,8 @@ int gt_copies_find(const char *const *paths, size_t count, struct gt_copies **ou
 {
 	struct gt_copies *c = calloc(1, sizeof *c);
 	struct walk *w = malloc(sizeof *w);
-	int status = c && w ? 0 : gt_error(-ENOMEM, "sessions of %zu captures", count);
+	int status =
+		c && w ? 0 : gt_error(-ENOMEM, "cannot store the sessions of %zu captures", count);
 	size_t i;
 
 	*out = NULL;

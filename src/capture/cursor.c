@@ -64,7 +64,7 @@ int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
 
 	*out = NULL;
 	if (!k)
-		return gt_error(-ENOMEM, "cursor of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot read capture %s", c->files[0].path);
 	k->capture = c;
 	k->scope = c->scope;
 	if (k->scope)

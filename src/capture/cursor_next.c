@@ -271,7 +271,7 @@ static int group_room(struct gt_cursor *k, uint32_t count)
 		order = group ? reallocarray(k->order, nodes, sizeof *order) : NULL;
 		k->order = order ? order : k->order;
 		if (!order)
-			return gt_error(-ENOMEM, "nested calls of capture %s",
+			return gt_error(-ENOMEM, "cannot store the nested calls of capture %s",
 					k->capture->files[0].path);
 		k->group_room = nodes;
 	}
@@ -281,7 +281,7 @@ static int group_room(struct gt_cursor *k, uint32_t count)
 			words *= 2;
 		w = reallocarray(k->group_words, words, sizeof *w);
 		if (!w)
-			return gt_error(-ENOMEM, "nested calls of capture %s",
+			return gt_error(-ENOMEM, "cannot store the nested calls of capture %s",
 					k->capture->files[0].path);
 		k->group_words = w;
 		k->word_room = words;

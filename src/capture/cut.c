@@ -86,7 +86,7 @@ struct cutter {
 
 static int no_memory(void)
 {
-	return gt_error(-ENOMEM, "part of a capture");
+	return gt_error(-ENOMEM, "cannot store part of a capture");
 }
 
 /* Items ------------------------------------------------------------------------------------ */

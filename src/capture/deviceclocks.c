@@ -52,7 +52,8 @@ static int add_clock(struct gt_capture *c, uint32_t process, uint32_t device)
 	k->device = device;
 	status = gt_device_clock_create(gt_session_of(c, process)->host, &k->clock);
 	if (status)
-		return gt_error(status, "device clock of capture %s", c->files[0].path);
+		return gt_error(status, "cannot read the device clock of capture %s",
+				c->files[0].path);
 	c->clock_count++;
 	return 0;
 }
@@ -254,7 +255,7 @@ static int sample_blocks(struct gt_capture *c)
 	int status = 0;
 
 	if (!s)
-		return gt_error(-ENOMEM, "capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot read capture %s", c->files[0].path);
 	s->capture = c;
 	gt_decoder_init(&s->decoder);
 	for (first = 0; first < c->block_count && !status; first = end) {
@@ -287,13 +288,14 @@ int gt_device_clocks_finish(struct gt_capture *c)
 
 		if (gt_device_clock_add_reading(clock, r->device_stamp, r->host_before,
 						r->host_after) == -ENOMEM)
-			status = gt_error(-ENOMEM, "device clock of capture %s", c->files[0].path);
+			status = gt_error(-ENOMEM, "cannot store the device clock of capture %s",
+					  c->files[0].path);
 	}
 	if (!status)
 		status = sample_blocks(c);
 	for (i = 0; i < c->clock_count && !status; i++)
 		gt_device_clock_settle(c->clocks[i].clock);
 	if (!status && (status = gt_device_clocks_bound(c)))
-		gt_error(status, "device clocks of capture %s", c->files[0].path);
+		gt_error(status, "cannot read the device clocks of capture %s", c->files[0].path);
 	return status;
 }

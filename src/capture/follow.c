@@ -65,7 +65,7 @@ static int write_at(const struct gt_follow *f, const char *data, size_t bytes, u
 		ssize_t n = pwrite(f->image, data, bytes, (off_t)at);
 
 		if (n < 0 && errno != EINTR)
-			return gt_error(-errno, "follow %s", f->path);
+			return gt_error(-errno, "cannot follow %s", f->path);
 		if (n > 0) {
 			data += n;
 			at += (uint64_t)n;
@@ -82,7 +82,7 @@ static int copy_block(const struct gt_follow *f, const struct growing *g, uint64
 	int status;
 
 	if (!data)
-		return gt_error(-ENOMEM, "follow %s", f->path);
+		return gt_error(-ENOMEM, "cannot follow %s", f->path);
 	status = read_at(f, g, data, bytes, g->at);
 	if (status == 1)
 		status = write_at(f, data, bytes, to);
@@ -179,7 +179,8 @@ static int skip_records(const struct gt_follow *f, struct growing *g)
 
 static int end_image(const struct gt_follow *f, uint64_t bytes)
 {
-	return ftruncate(f->image, (off_t)bytes) ? gt_error(-errno, "follow %s", f->path) : 0;
+	return ftruncate(f->image, (off_t)bytes) ? gt_error(-errno, "cannot follow %s", f->path)
+						 : 0;
 }
 
 /* Read a capture in one file. Needs two passes because metadata must precede records: first all
@@ -258,7 +259,7 @@ static int open_numbered(const struct gt_follow *f, struct growing *g, const cha
 	*g = (struct growing){.number = number};
 	g->fd = openat(f->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (g->fd < 0)
-		return errno == ENOENT ? 0 : gt_error(-errno, "follow %s", f->path);
+		return errno == ENOENT ? 0 : gt_error(-errno, "cannot follow %s", f->path);
 	return 1;
 }
 
@@ -377,7 +378,7 @@ static int name_folder(struct gt_follow *f)
 	if (asprintf(&f->folder_path, "%.*s.%.200s.%016llx.keep", folder, f->path, f->path + folder,
 		     (unsigned long long)id) < 0) {
 		f->folder_path = NULL;
-		return gt_error(-ENOMEM, "follow %s", f->path);
+		return gt_error(-ENOMEM, "cannot follow %s", f->path);
 	}
 	return 0;
 }
@@ -420,7 +421,7 @@ static int open_files(struct gt_follow *f, const char *path)
 	f->main.fd = open(path, O_RDONLY | O_CLOEXEC);
 	f->image = memfd_create("gputap-follow", MFD_CLOEXEC);
 	if (!f->path || f->main.fd < 0 || f->image < 0)
-		return gt_error(-errno, "follow %s", path);
+		return gt_error(-errno, "cannot follow %s", path);
 	status = name_folder(f);
 	if (!status)
 		status = begin_keep(f);
@@ -453,7 +454,7 @@ int gt_follow_open(const char *path, struct gt_follow **out)
 		return status;
 	f = calloc(1, sizeof *f);
 	if (!f)
-		return gt_error(-ENOMEM, "follow %s", path);
+		return gt_error(-ENOMEM, "cannot follow %s", path);
 	f->main.fd = f->rows.fd = f->image = f->folder = -1;
 	status = open_files(f, path);
 	if (!status)

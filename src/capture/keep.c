@@ -78,7 +78,7 @@ static int keep_new(struct gt_capture_writer *w, const struct gt_keep_options *a
 	struct gt_keep *k = calloc(1, sizeof *k);
 
 	if (!k)
-		return gt_error(-ENOMEM, "capture %s", w->path);
+		return gt_error(-ENOMEM, "cannot write capture %s", w->path);
 	k->rows.fd = k->folder_fd = k->output_fd = -1;
 	k->asked = *asked;
 	k->most_bytes = asked->most_bytes;
@@ -88,7 +88,7 @@ static int keep_new(struct gt_capture_writer *w, const struct gt_keep_options *a
 	k->folder = name_folder(w);
 	w->keep = k;
 	w->keeper = &keeper;
-	return k->rows.out && k->folder ? 0 : gt_error(-ENOMEM, "capture %s", w->path);
+	return k->rows.out && k->folder ? 0 : gt_error(-ENOMEM, "cannot write capture %s", w->path);
 }
 
 static void destroy(struct gt_keep *k)

@@ -18,7 +18,7 @@ int gt_list_grow(void **list, size_t *room, size_t count, size_t item_bytes)
 		wanted *= 2;
 	p = reallocarray(*list, wanted, item_bytes);
 	if (!p)
-		return gt_error(-ENOMEM, "list of %zu", wanted);
+		return gt_error(-ENOMEM, "cannot store a list of %zu entries", wanted);
 	memset(p + *room * item_bytes, 0, (wanted - *room) * item_bytes);
 	*list = p;
 	*room = wanted;
@@ -35,7 +35,7 @@ const char *gt_text_keep(struct gt_capture *c, const void *text, size_t bytes)
 
 		k = malloc(sizeof *k + room);
 		if (!k) {
-			gt_error(-ENOMEM, "texts of capture %s", c->files[0].path);
+			gt_error(-ENOMEM, "cannot store the texts of capture %s", c->files[0].path);
 			return NULL;
 		}
 		k->used = 0;

@@ -61,7 +61,7 @@ static int flush_output(struct merge *m)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return gt_error(n < 0 ? -errno : -EIO, "write %s", m->path);
+			return gt_error(n < 0 ? -errno : -EIO, "cannot write %s", m->path);
 		done += (size_t)n;
 	}
 	/* the header of the file precedes the first blocks */
@@ -184,7 +184,7 @@ static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16],
 	struct section *s = gt_grow(m->sections, m->section_count, &m->section_room, sizeof *s);
 
 	if (!s)
-		return gt_error(-ENOMEM, "merge");
+		return gt_error(-ENOMEM, "cannot merge captures");
 	m->sections = s;
 	s = *out = &m->sections[m->section_count];
 	*s = (struct section){.in = number,
@@ -192,7 +192,7 @@ static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16],
 			      .path = strndup(path, path_bytes),
 			      .stored = {.end = GT_CAPTURE_CUT}};
 	if (!s->path)
-		return gt_error(-ENOMEM, "merge");
+		return gt_error(-ENOMEM, "cannot merge captures");
 	m->section_count++;
 	memcpy(s->stored.uuid, uuid, sizeof s->stored.uuid);
 	if (m->next == GT_FILE_SECTION_MAX)
@@ -384,7 +384,8 @@ int gt_capture_merge(const char *const *paths, size_t count, const char *path,
 	if (m.fd < 0)
 		status = gt_error(-errno, "cannot write %s", path);
 	else
-		status = in && m.buffer ? put_header(&m) : gt_error(-ENOMEM, "merge");
+		status = in && m.buffer ? put_header(&m)
+					: gt_error(-ENOMEM, "cannot merge captures");
 	for (i = 0; i < count; i++)
 		m.total += stat(paths[i], &st) ? 0 : (uint64_t)st.st_size;
 	if (!status && count > 1) /* a single file is used unchanged, as when reading */
@@ -396,7 +397,7 @@ int gt_capture_merge(const char *const *paths, size_t count, const char *path,
 	if (!status)
 		status = put_end(&m);
 	if (m.fd >= 0 && close(m.fd) && !status)
-		status = gt_error(-errno, "write %s", path);
+		status = gt_error(-errno, "cannot write %s", path);
 	*health = m.health;
 	*repeated = gt_copies_count(m.copies);
 	free(m.sections);

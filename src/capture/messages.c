@@ -45,7 +45,7 @@ static int grow_slots(struct gt_messages *m)
 	m->slots = calloc(room ? room * 2 : 256, sizeof *m->slots);
 	if (!m->slots) {
 		m->slots = old;
-		return gt_error(-ENOMEM, "requests of messages");
+		return gt_error(-ENOMEM, "cannot store the requests of messages");
 	}
 	m->slot_room = room ? room * 2 : 256;
 	for (size_t i = 0; i < room; i++)
@@ -75,7 +75,7 @@ static int add_message(struct gt_messages *m, const struct gt_message *message)
 		void *more = reallocarray(m->list, room, sizeof *m->list);
 
 		if (!more)
-			return gt_error(-ENOMEM, "messages");
+			return gt_error(-ENOMEM, "cannot store messages");
 		m->list = more;
 		m->room = room;
 	}
@@ -277,7 +277,7 @@ static int add_wait(struct gt_messages *m, const struct gt_message *sent,
 		void *more = reallocarray(m->waits, room, sizeof *m->waits);
 
 		if (!more)
-			return gt_error(-ENOMEM, "messages");
+			return gt_error(-ENOMEM, "cannot store messages");
 		m->waits = more;
 		m->wait_room = room;
 	}

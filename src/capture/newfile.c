@@ -82,7 +82,7 @@ int gt_new_file(const char *path, bool replace, bool shared, struct gt_new_file 
 		return gt_error(-errno, "cannot create capture %s", path);
 	status = gt_new_file_lock(fd, path); /* lock before removing the old contents */
 	if (!status && fstat(fd, &st))
-		status = gt_error(-errno, "capture %s", path);
+		status = gt_error(-errno, "cannot create capture %s", path);
 	if (!status && replace && !is_still_named(path, &st))
 		status = gt_error(-EBUSY, "capture %s is being written by another process", path);
 	if (status)

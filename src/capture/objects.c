@@ -100,7 +100,8 @@ static int merge_devices(struct gt_capture *c)
 	int status = 0;
 
 	if (!ids || !same) {
-		status = gt_error(-ENOMEM, "devices of capture %s", c->files[0].path);
+		status = gt_error(-ENOMEM, "cannot store the devices of capture %s",
+				  c->files[0].path);
 		goto out;
 	}
 	for (i = 0; i < c->object_count; i++) {
@@ -156,7 +157,7 @@ static int number_queues(struct gt_capture *c)
 	size_t i, n = 0;
 
 	if (!q)
-		return gt_error(-ENOMEM, "queues of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the queues of capture %s", c->files[0].path);
 	for (i = 0; i < c->object_count; i++)
 		if (c->objects[i].type == GT_OBJECT_QUEUE)
 			q[n++] = (struct queue_row){c->objects[i].process, c->objects[i].parent, i};

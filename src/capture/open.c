@@ -105,7 +105,8 @@ static int finish_strings(struct gt_capture *c)
 	c->string_count = n;
 	c->string_first = calloc(c->process_count + 1, sizeof *c->string_first);
 	if (!c->string_first)
-		return gt_error(-ENOMEM, "strings of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the strings of capture %s",
+				c->files[0].path);
 	for (i = 0; i < n; i++)
 		while (process <= c->strings[i].process)
 			c->string_first[process++] = i;
@@ -230,7 +231,7 @@ static int open_capture_file(struct gt_capture *c, const char *path)
 	file = &c->files[c->file_count];
 	*file = (struct capture_file){.fd = -1, .path = strdup(path)};
 	if (!file->path)
-		return gt_error(-ENOMEM, "capture %s", path);
+		return gt_error(-ENOMEM, "cannot read capture %s", path);
 	c->file_count++;
 	/* O_NONBLOCK: fail on a pipe instead of blocking */
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -255,7 +256,7 @@ int gt_capture_open_several(const char *const *paths, size_t count, struct gt_ca
 
 	*out = NULL;
 	if (!c)
-		return gt_error(-ENOMEM, "capture %s", paths[0]);
+		return gt_error(-ENOMEM, "cannot read capture %s", paths[0]);
 	status = count > 1 ? gt_copies_find(paths, count, &copies) : 0;
 	c->copies = copies;
 	c->repeated_count = gt_copies_count(copies);
@@ -287,7 +288,7 @@ int gt_capture_probe(const char *path)
 {
 	struct gt_scan *s = malloc(sizeof *s);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK),
-	    status = s ? 0 : gt_error(-ENOMEM, "capture %s", path);
+	    status = s ? 0 : gt_error(-ENOMEM, "cannot read capture %s", path);
 
 	if (fd < 0)
 		status = gt_error(-errno, "cannot open capture %s", path);

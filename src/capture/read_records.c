@@ -116,7 +116,7 @@ static int add_frames(struct gt_capture *c, uint32_t process, const uint8_t *p, 
 		return status;
 	words = malloc((count + 1) * sizeof *words);
 	if (!words)
-		return gt_error(-ENOMEM, "stacks of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the stacks of capture %s", c->files[0].path);
 	memcpy(words, p + sizeof r, count * sizeof *words);
 	c->stacks[c->stack_count++] = (struct gt_stack_info){.process = process,
 							     .number = r.head.op,

@@ -306,7 +306,7 @@ static int index_stream(struct gt_capture *c, uint32_t session, const struct gt_
 		return status;
 	sums = get_sums(c, process->index);
 	if (!sums)
-		return gt_error(-ENOMEM, "counts of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the counts of capture %s", c->files[0].path);
 	c->blocks[c->block_count++] = (struct stream_block){.at = block->at,
 							    .head_at = block->head_at,
 							    .first_ticks = ext.first_ticks,
@@ -380,7 +380,8 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 	case GT_BLOCK_CLOCK: return read_tuple(c->sessions[session], &u);
 	case GT_BLOCK_COUNTS:
 		if (!get_sums(c, process->index))
-			return gt_error(-ENOMEM, "counts of capture %s", c->files[0].path);
+			return gt_error(-ENOMEM, "cannot store the counts of capture %s",
+					c->files[0].path);
 		gt_counts_unpack(u.p, (size_t)(u.end - u.p), &c->sums[process->index]->counts);
 		return 0;
 	case GT_BLOCK_RECORDS: return gt_records_read(c, process->index, payload, h->stored_bytes);
@@ -416,7 +417,7 @@ static int get_session(struct gt_capture *c, uint32_t section, uint32_t *out)
 		return status;
 	s = calloc(1, sizeof *s);
 	if (!s)
-		return gt_error(-ENOMEM, "capture %s", c->files[file].path);
+		return gt_error(-ENOMEM, "cannot read capture %s", c->files[file].path);
 	s->file = file;
 	s->section = section;
 	s->public.path = c->files[file].path;
@@ -537,7 +538,7 @@ int gt_capture_scan(struct gt_capture *c)
 	if (s)
 		s->index = NULL;
 	if (!s || !block) {
-		status = gt_error(-ENOMEM, "capture %s", file->path);
+		status = gt_error(-ENOMEM, "cannot read capture %s", file->path);
 		goto out;
 	}
 	status = gt_scan_init(s, file->fd, file->path);

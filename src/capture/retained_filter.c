@@ -84,7 +84,7 @@ struct filter {
 
 static int no_memory(void)
 {
-	return gt_error(-ENOMEM, "metadata of a flight recorder");
+	return gt_error(-ENOMEM, "cannot store the metadata of a flight recorder");
 }
 
 /* Chunks ---------------------------------------------------------------------- */

@@ -186,7 +186,7 @@ static int check_header(struct gt_scan *s, const struct gt_file_header *h, size_
 	}
 	block = malloc(sizeof *block);
 	if (!block)
-		return gt_error(-ENOMEM, "capture %s", path);
+		return gt_error(-ENOMEM, "cannot read capture %s", path);
 	s->at = sizeof *h;
 	status = try_block(s, s->at, block);
 	free(block);
@@ -222,7 +222,7 @@ int gt_scan_init(struct gt_scan *s, int fd, const char *path)
 	memset(s, 0, offsetof(struct gt_scan, window));
 	s->fd = fd;
 	if (fstat(fd, &st))
-		return gt_error(-errno, "capture %s", path);
+		return gt_error(-errno, "cannot read capture %s", path);
 	if (S_ISDIR(st.st_mode))
 		return gt_error(-EISDIR, "cannot read capture %s", path);
 	if (!S_ISREG(st.st_mode))
@@ -248,7 +248,7 @@ int gt_scan_find_end(int fd, const char *path, uint64_t limit, uint64_t *end)
 	int status;
 
 	if (!s || !block || !payload) {
-		status = gt_error(-ENOMEM, "capture %s", path);
+		status = gt_error(-ENOMEM, "cannot read capture %s", path);
 		goto out;
 	}
 	status = gt_scan_init(s, fd, path);

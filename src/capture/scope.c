@@ -103,7 +103,7 @@ int gt_capture_set_scope(struct gt_capture *c, const struct gt_scope *scope)
 		if (s)
 			free(s->spans);
 		free(s);
-		return gt_error(-ENOMEM, "part of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the part of capture %s", c->files[0].path);
 	}
 	memcpy(s->spans, scope->spans, scope->count * sizeof *s->spans);
 	if (scope->processes)
@@ -133,7 +133,7 @@ int gt_capture_add_sharing(const struct gt_capture *c, bool *processes)
 	wanted = used ? malloc(c->process_count + 1) : NULL;
 	if (!wanted) {
 		free(used);
-		return gt_error(-ENOMEM, "part of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the part of capture %s", c->files[0].path);
 	}
 	memcpy(wanted, processes, c->process_count);
 	for (int turn = 0; turn < 2; turn++)

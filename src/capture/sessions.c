@@ -106,7 +106,7 @@ static int align_sessions(struct gt_capture *c)
 	size_t i, k, count = 0;
 
 	if (!boots)
-		return gt_error(-ENOMEM, "clocks of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the clocks of capture %s", c->files[0].path);
 	for (i = 0; i < c->session_count; i++) {
 		struct session *s = c->sessions[i];
 		struct gt_capture_session *p = &s->public;
@@ -148,7 +148,8 @@ static int order_processes(struct gt_capture *c)
 		free(now);
 		free(processes);
 		free(sums);
-		return gt_error(-ENOMEM, "processes of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the processes of capture %s",
+				c->files[0].path);
 	}
 	for (i = 0; i < c->session_count; i++) {
 		struct session *s = c->sessions[i];
@@ -265,7 +266,8 @@ static int number_nodes(struct gt_capture *c)
 	if (!pids || !taken) {
 		free(pids);
 		free(taken);
-		return gt_error(-ENOMEM, "processes of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the processes of capture %s",
+				c->files[0].path);
 	}
 	for (i = 0; i < c->process_count; i++)
 		if (c->processes[i].pid)
@@ -308,7 +310,8 @@ int gt_sessions_finish(struct gt_capture *c)
 		status = gt_host_clock_map_create_shifted(s->tuples, s->tuple_count,
 							  s->public.shift_ns, &s->host);
 		if (status)
-			gt_error(status, "clocks of capture %s", c->files[s->file].path);
+			gt_error(status, "cannot read the clocks of capture %s",
+				 c->files[s->file].path);
 	}
 	if (status)
 		return status;

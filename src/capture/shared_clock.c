@@ -81,7 +81,7 @@ static int choose_streams(struct alignment *a, struct gt_capture *view)
 	if (!chosen || !view->streams) {
 		free(chosen);
 		free(view->streams);
-		return gt_error(-ENOMEM, "clocks of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the clocks of capture %s", c->files[0].path);
 	}
 	for (uint32_t i = 0; i < c->process_count; i++) {
 		struct boot *b = &a->boots[boot_of(a, i)];
@@ -263,7 +263,7 @@ static int move_session(struct session *s, const struct boot *b, const char *pat
 	for (size_t i = 0; i < s->tuple_count; i++)
 		s->tuples[i].boottime_ns = gt_session_place_ns(s, s->tuples[i].boottime_ns);
 	if (gt_host_clock_map_create(s->tuples, s->tuple_count, &host))
-		return gt_error(-ENOMEM, "clocks of capture %s", path);
+		return gt_error(-ENOMEM, "cannot store the clocks of capture %s", path);
 	gt_host_clock_map_destroy(s->host);
 	s->host = host;
 	p->info.start_ns = gt_session_place_ns(s, start_ns);
@@ -302,7 +302,7 @@ int gt_sessions_align_shared(struct gt_capture *c)
 	c->moved_count = c->moved ? a.boot_count : 0;
 	if (!a.boots || !c->moved) {
 		free(a.boots);
-		return gt_error(-ENOMEM, "clocks of capture %s", c->files[0].path);
+		return gt_error(-ENOMEM, "cannot store the clocks of capture %s", c->files[0].path);
 	}
 	status = read_calls(&a);
 	if (!status && a.calls.count)

@@ -107,7 +107,7 @@ int gt_shared_texts_put(struct gt_shared_texts *texts, const struct gt_capture *
 		texts->room = malloc(bytes);
 		texts->bytes = texts->room ? bytes : 0;
 		if (!texts->room)
-			return gt_error(-ENOMEM, "texts of a capture's calls");
+			return gt_error(-ENOMEM, "cannot store the texts of a capture's calls");
 	}
 	for (int i = 0; bytes && i < count; i++)
 		if (count_bytes(c, &items[i])) {

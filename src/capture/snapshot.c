@@ -196,7 +196,7 @@ int gt_snapshot_create(const struct gt_capture_writer *w, const struct gt_retain
 
 	*out = NULL;
 	if (!s)
-		return gt_error(-ENOMEM, "snapshot");
+		return gt_error(-ENOMEM, "cannot write a snapshot");
 	s->why = *why;
 	s->why.is_window = w->keep != NULL;
 	s->text = why->text ? strdup(why->text) : NULL;
@@ -256,7 +256,7 @@ int gt_snapshot_write(struct gt_snapshot *s, const char *path, bool replace, boo
 		return status;
 	if (asprintf(&part, "%.*s.%.200s.%d.%u.part", folder, path, path + folder, (int)getpid(),
 		     s->why.number) < 0)
-		return gt_error(-ENOMEM, "snapshot %s", path);
+		return gt_error(-ENOMEM, "cannot write snapshot %s", path);
 	fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, shared ? 0666 : 0600);
 	if (fd < 0) {
 		status = gt_error(-errno, "cannot write snapshot %s", path);

@@ -21,7 +21,7 @@ int gt_sort_stable(void *list, size_t count, size_t bytes,
 		return 0;
 	to = buffer = malloc(count * bytes);
 	if (!buffer)
-		return gt_error(-ENOMEM, "sorting %zu entries", count);
+		return gt_error(-ENOMEM, "cannot sort %zu entries", count);
 	for (width = 1; width < count; width *= 2) {
 		for (i = 0; i < count; i += 2 * width) {
 			size_t a = i, middle = i + width < count ? i + width : count, b = middle;

@@ -26,7 +26,8 @@ int gt_writer_grow(const struct gt_capture_writer *w, uint8_t **buffer, size_t *
 		wanted *= 2;
 	p = realloc(*buffer, wanted);
 	if (!p)
-		return gt_error(-ENOMEM, "capture %s: buffer of %zu bytes", w->path, wanted);
+		return gt_error(-ENOMEM, "capture %s: cannot create a buffer of %zu bytes", w->path,
+				wanted);
 	*buffer = p;
 	*room = wanted;
 	return 0;

@@ -201,7 +201,7 @@ static int packer_init(struct packer *k, const struct gt_capture_writer *w, size
 	size_t most = (size_t)texts * TEXT_MAX_BYTES;
 
 	k->begin = k->p = malloc(256 + texts * 4 + (text_bytes < most ? text_bytes : most));
-	return k->p ? 0 : gt_error(-ENOMEM, "capture %s: block", w->path);
+	return k->p ? 0 : gt_error(-ENOMEM, "capture %s: cannot store a block", w->path);
 }
 
 static int packer_end(struct packer *k, struct gt_capture_writer *w, uint8_t type, uint32_t process,
@@ -359,7 +359,7 @@ int gt_writer_put_retained(struct gt_capture_writer *w, const struct gt_retained
 	f.text_bytes = (uint32_t)text_bytes;
 	payload = malloc(sizeof f + text_bytes + sizeof sums);
 	if (!payload)
-		return gt_error(-ENOMEM, "capture %s: block", w->path);
+		return gt_error(-ENOMEM, "capture %s: cannot store a block", w->path);
 	memcpy(payload, &f, sizeof f);
 	if (text_bytes)
 		memcpy(payload + sizeof f, kept->text, text_bytes);

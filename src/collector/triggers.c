@@ -548,7 +548,7 @@ int gt_triggers_create(const struct gt_trigger *list, size_t count, uint32_t hos
 
 	*out = t;
 	if (!t)
-		return gt_error(-ENOMEM, "triggers");
+		return gt_error(-ENOMEM, "cannot store triggers");
 	t->list = list;
 	t->count = count;
 	t->fire = fire;

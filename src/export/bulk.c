@@ -320,7 +320,7 @@ static int sql_error(sqlite3 *sql, const char *path, const char *doing)
 
 	status = gt_error(status, "SQLite: %s", sqlite3_errmsg(sql));
 	sqlite3_close(sql);
-	return gt_error(status, "%s %s", doing, path);
+	return gt_error(status, "cannot %s %s", doing, path);
 }
 
 static int run_sql(const char *path, const char *before, const char *text, const char *doing)
@@ -382,7 +382,7 @@ int gt_bulk_create(const char *path, const char *schema, unsigned page_bytes, st
 	*out = NULL;
 	if (!db || !(db->path = strdup(path))) {
 		free(db);
-		return gt_error(-ENOMEM, "create %s", path);
+		return gt_error(-ENOMEM, "cannot create %s", path);
 	}
 	db->fd = -1;
 	db->page_bytes = page_bytes;
@@ -396,7 +396,7 @@ int gt_bulk_create(const char *path, const char *schema, unsigned page_bytes, st
 		db->fd = open(path, O_RDWR | O_CLOEXEC);
 		bytes = db->fd >= 0 ? lseek(db->fd, 0, SEEK_END) : -1;
 		if (bytes < 0)
-			status = gt_error(-errno, "open %s", path);
+			status = gt_error(-errno, "cannot open %s", path);
 		db->pages = (uint32_t)((uint64_t)bytes / page_bytes);
 	}
 	if (status) {
@@ -412,7 +412,7 @@ struct gt_bulk_tree *gt_bulk_tree(struct gt_bulk *db, const char *name)
 	for (struct gt_bulk_tree *t = db->trees; t; t = t->next)
 		if (!strcmp(t->name, name))
 			return t;
-	gt_error(-ENOENT, "no table or index %s", name);
+	gt_error(-ENOENT, "the schema has no table or index %s", name);
 	return NULL;
 }
 
@@ -428,9 +428,9 @@ int gt_bulk_finish(struct gt_bulk *db, const char *sql)
 	for (struct gt_bulk_tree *t = db->trees; t; t = t->next)
 		finish_tree(t);
 	finish_header(db);
-	status = db->status ? gt_error(db->status, "write %s", db->path) : 0;
+	status = db->status ? gt_error(db->status, "cannot write %s", db->path) : 0;
 	if (db->fd >= 0 && close(db->fd) && !status)
-		status = gt_error(-errno, "write %s", db->path);
+		status = gt_error(-errno, "cannot write %s", db->path);
 	db->fd = -1;
 	if (!status)
 		status = run_sql(db->path, "", sql, "complete");

@@ -65,7 +65,7 @@ struct tree_builder {
 
 static int no_memory(void)
 {
-	return gt_error(-ENOMEM, "export");
+	return gt_error(-ENOMEM, "cannot export");
 }
 
 /* The tree ------------------------------------------------------------------------ */

@@ -256,7 +256,7 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 	x.memory.capture = c;
 	x.device_named = calloc(gt_capture_device_count(c) + 1, sizeof *x.device_named);
 	if (!x.device_named) {
-		status = gt_error(-ENOMEM, "export");
+		status = gt_error(-ENOMEM, "cannot export");
 		goto fini_view;
 	}
 	status = gt_innermost_read(&x.innermost, c);

@@ -128,7 +128,7 @@ static const struct gt_snippet *find_row(struct gt_chrome *x, struct gt_view_que
 		return rows->row[row];
 	rows = realloc(rows, sizeof *rows + (row + 1) * sizeof rows->row[0]);
 	if (!rows) {
-		gt_error(-ENOMEM, "export");
+		gt_error(-ENOMEM, "cannot export");
 		return NULL;
 	}
 	if (!q->own)

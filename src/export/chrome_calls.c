@@ -47,7 +47,7 @@ static struct call_text *operation_begin(struct gt_chrome *x, struct gt_view_ope
 	char *text = malloc(256 + 6 * name_bytes), *p = text;
 
 	if (!call || !text) {
-		gt_error(-ENOMEM, "export");
+		gt_error(-ENOMEM, "cannot export");
 		free(call);
 		free(text);
 		return NULL;

@@ -14,7 +14,7 @@ struct gt_snippet *gt_chrome_make_snippet(const char *text, size_t bytes)
 	struct gt_snippet *snippet = calloc(1, sizeof *snippet + bytes + SNIPPET_STEP);
 
 	if (!snippet) {
-		gt_error(-ENOMEM, "export");
+		gt_error(-ENOMEM, "cannot export");
 		return NULL;
 	}
 	snippet->bytes = (uint32_t)bytes;

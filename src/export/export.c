@@ -63,7 +63,7 @@ static int check_target(const char *path, bool replace)
 
 	/* A dangling link exists although stat() fails. */
 	if (stat(path, &st) < 0 && lstat(path, &st) < 0)
-		return errno == ENOENT ? 0 : gt_error(-errno, "access %s", path);
+		return errno == ENOENT ? 0 : gt_error(-errno, "cannot access %s", path);
 	if (S_ISDIR(st.st_mode))
 		return gt_error(-EISDIR, "%s", path);
 	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {

@@ -69,7 +69,7 @@ static const char *const extensions[] = {".folded", NULL};
 const struct gt_exporter gt_exporter_folded = {
 	.name = "folded",
 	.extensions = extensions,
-	.text = "stacks of ranges, calls and kernels, for flame graphs",
+	.text = "range, call and kernel stacks for flame graphs",
 	.weighs = true,
 	.write = write_folded,
 };

@@ -39,7 +39,7 @@ int gt_innermost_add(struct gt_innermost *m, uint32_t process, uint32_t ordinal,
 		return 0;
 	ranges = gt_grow(m->ranges, m->count, &m->room, sizeof *ranges);
 	if (!ranges)
-		return gt_error(-ENOMEM, "ranges of the program");
+		return gt_error(-ENOMEM, "cannot store the ranges of the program");
 	m->ranges = ranges;
 	ranges[m->count++] = (struct gt_innermost_range){.first = first,
 							 .last = last,

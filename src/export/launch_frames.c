@@ -13,7 +13,7 @@ int gt_launch_frames_read(struct gt_launch_frames *f, const struct gt_capture *c
 	if (status || !f->calls)
 		return status;
 	f->names = gt_frame_names_create(c);
-	return f->names ? 0 : gt_error(-ENOMEM, "export");
+	return f->names ? 0 : gt_error(-ENOMEM, "cannot export");
 }
 
 void gt_launch_frames_fini(struct gt_launch_frames *f)

@@ -116,7 +116,7 @@ static int measure_tracks(struct drawing *d)
 		if (!has_effect(c))
 			continue;
 		if (!t)
-			return gt_error(-ENOMEM, "export");
+			return gt_error(-ENOMEM, "cannot export");
 		if (!t->changes++)
 			t->first_ns = c->ns;
 		t->last_ns = c->ns;

@@ -193,7 +193,7 @@ int gt_memory_use_settle(struct gt_memory_use *use, gt_memory_change_fn *each, v
 			each(data, c, find_sum(use, c)->in_use);
 	}
 	gt_map_fini(&open);
-	return status ? gt_error(status, "memory that programs allocated") : 0;
+	return status ? gt_error(status, "cannot compute memory use") : 0;
 }
 
 void gt_memory_use_fini(struct gt_memory_use *use)

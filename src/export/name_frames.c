@@ -49,7 +49,7 @@ struct naming {
 
 static int no_memory(void)
 {
-	return gt_error(-ENOMEM, "names of frames");
+	return gt_error(-ENOMEM, "cannot store the names of frames");
 }
 
 static void show_progress(struct naming *n, uint64_t done, uint64_t total)

@@ -30,7 +30,7 @@ struct gt_gzip {
 static void fail_output(struct gt_out *out, int status)
 {
 	if (!out->status)
-		out->status = gt_error(status, "write %s", out->path);
+		out->status = gt_error(status, "cannot write %s", out->path);
 }
 
 /* Allocate blocks in advance. If this fails (a pipe, an unsupported file system, a nearly full
@@ -107,7 +107,7 @@ int gt_out_open(struct gt_out *out, const char *path, bool gzip)
 	*out = (struct gt_out){.path = path, .fd = -1};
 	out->base = malloc(GT_OUT_WRITE + GT_OUT_ROOM_MAX);
 	if (!out->base)
-		return gt_error(-ENOMEM, "write %s", path);
+		return gt_error(-ENOMEM, "cannot write %s", path);
 	out->next = out->base;
 	out->flush_at = out->base + GT_OUT_WRITE;
 	if (gzip) {
@@ -126,7 +126,7 @@ free_gzip:
 	free(out->gzip);
 free_buffer:
 	free(out->base);
-	return gt_error(status, "create %s", path);
+	return gt_error(status, "cannot create %s", path);
 }
 
 void gt_out_flush(struct gt_out *out)

@@ -131,7 +131,7 @@ static int write_processes(struct gt_pf *x)
 	gt_map_fini(&newest);
 	gt_map_fini(&written);
 	free(order);
-	return status ? gt_error(status, "export") : 0;
+	return status ? gt_error(status, "cannot export") : 0;
 }
 
 static char *put_counts(char *p, const char *what, struct gt_view_counts counts)
@@ -313,7 +313,7 @@ static int write_perfetto(const struct gt_capture *c, const char *path,
 	int status;
 
 	if (!x)
-		return gt_error(-ENOMEM, "export");
+		return gt_error(-ENOMEM, "cannot export");
 	for (unsigned i = 0; i < RECENT; i++)
 		x->recent[i] = (struct gt_pf_call *)(uintptr_t)&no_call;
 	x->memory.capture = c;

@@ -99,7 +99,7 @@ static uint64_t intern(struct drawn *d, const char *text)
 		return (uint64_t)number + 1;
 	number = (int64_t)d->texts.count;
 	if (gt_map_add(&d->texts, (uintptr_t)text, 0, (uint32_t)number)) {
-		d->status = gt_error(-ENOMEM, "idle time");
+		d->status = gt_error(-ENOMEM, "cannot compute idle time");
 		return 0;
 	}
 	gt_pf_intern(d->x, &d->sequence, INTERNED_ANNOTATION_STRING, (uint64_t)number + 1, text);

@@ -69,5 +69,5 @@ int gt_pf_pauses(struct gt_pf *x)
 	}
 	gt_map_fini(&begun);
 	gt_unrecorded_fini(&list);
-	return status ? gt_error(status, "export") : 0;
+	return status ? gt_error(status, "cannot export") : 0;
 }

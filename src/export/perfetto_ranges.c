@@ -75,7 +75,7 @@ static struct gt_pf_sequence *get_row(struct gt_pf *x, struct gt_view_thread *t,
 	return &more[row];
 
 no_memory:
-	gt_error(-ENOMEM, "export");
+	gt_error(-ENOMEM, "cannot export");
 	return NULL;
 }
 

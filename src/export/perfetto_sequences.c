@@ -145,7 +145,7 @@ static int key_of_argument(struct gt_pf *x, const char *name, uint32_t *key)
 			goto found;
 	more = realloc(x->arg_names, (i + 1) * sizeof *more);
 	if (!more)
-		return gt_error(-ENOMEM, "export");
+		return gt_error(-ENOMEM, "cannot export");
 	x->arg_names = more;
 	x->arg_names[x->arg_name_count++] = name;
 found:
@@ -196,7 +196,7 @@ static struct gt_pf_call *make_call(struct gt_pf *x, struct gt_view_operation *o
 	char *p, *mark;
 
 	if (!call) {
-		gt_error(-ENOMEM, "export");
+		gt_error(-ENOMEM, "cannot export");
 		return NULL;
 	}
 	memset(call, 0, bytes);
@@ -273,7 +273,7 @@ struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread
 	if (s)
 		s->open = malloc(OPEN_MAX * sizeof *s->open);
 	if (!s || !s->open) {
-		gt_error(-ENOMEM, "export");
+		gt_error(-ENOMEM, "cannot export");
 		return NULL;
 	}
 	gt_pf_sequence_begin(x, s, CLOCK_DELTA, track);
@@ -379,7 +379,7 @@ struct gt_pf_sequence *gt_pf_row_slow(struct gt_pf *x, struct gt_view_queue *q, 
 
 	own = realloc(own, sizeof *own + (row + 1) * sizeof own->row[0]);
 	if (!own) {
-		gt_error(-ENOMEM, "export");
+		gt_error(-ENOMEM, "cannot export");
 		return NULL;
 	}
 	if (!q->own)

@@ -191,7 +191,7 @@ static void *grow_list(void *list, size_t count, size_t *room, size_t bytes)
 	void *moved = gt_grow(list, count, room, bytes);
 
 	if (!moved)
-		gt_error(-ENOMEM, "ranges of the program");
+		gt_error(-ENOMEM, "cannot store the ranges of the program");
 	return moved;
 }
 
@@ -259,7 +259,7 @@ static int begin_range(struct gt_ranges *r, const struct gt_item *call, uint64_t
 	if (!open || !kept) {
 		free(name);
 		free(texts);
-		return open ? gt_error(-ENOMEM, "ranges of the program") : -ENOMEM;
+		return open ? gt_error(-ENOMEM, "cannot store the ranges of the program") : -ENOMEM;
 	}
 	r->open[r->open_count++] = (struct gt_range_open){
 		.process = call->process,
@@ -318,7 +318,7 @@ static int give_whole(struct gt_ranges *r, const struct gt_item *call, struct gt
 	free(r->name);
 	r->name = strndup(text, bytes);
 	if (!r->name)
-		return gt_error(-ENOMEM, "ranges of the program");
+		return gt_error(-ENOMEM, "cannot store the ranges of the program");
 	*out = (struct gt_range){.process = call->process,
 				 .ordinal = call->ordinal,
 				 .op = call->op,

@@ -55,7 +55,7 @@ int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q,
 		return 0;
 	replay = replay_of(r, activity);
 	if (!replay)
-		return gt_error(-ENOMEM, "export");
+		return gt_error(-ENOMEM, "cannot export");
 	replay->activity++;
 	/* Tests the queue too, because the first node may start at UINT64_MAX. */
 	if (!replay->queue || activity->start_ns < replay->start_ns) {

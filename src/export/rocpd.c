@@ -181,7 +181,7 @@ static int write_rocpd(const struct gt_capture *c, const char *path,
 	int status;
 
 	if (!r)
-		return gt_error(-ENOMEM, "export");
+		return gt_error(-ENOMEM, "cannot export");
 	status = gt_view_init(&r->view, c, options);
 	r->text = malloc(ROCPD_TEXT_ROOM);
 	if (!status && !r->text)

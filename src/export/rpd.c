@@ -246,7 +246,7 @@ static int write_rpd(const struct gt_capture *c, const char *path,
 	int status;
 
 	if (!r)
-		return gt_error(-ENOMEM, "export");
+		return gt_error(-ENOMEM, "cannot export");
 	status = gt_view_init(&r->view, c, options);
 	r->args = calloc(RPD_ARGS_SLOTS, sizeof *r->args);
 	r->text = malloc(RPD_ARGS_ROOM * 3 + 8192);

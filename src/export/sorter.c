@@ -69,7 +69,7 @@ int gt_sorter_create(const char *folder, size_t memory_bytes, struct gt_sorter *
 		if (s)
 			free(s->folder);
 		free(s);
-		return gt_error(-ENOMEM, "sort");
+		return gt_error(-ENOMEM, "cannot sort records");
 	}
 	s->memory_bytes = memory_bytes;
 	s->slots = (struct sort_slot *)(void *)(s->memory + memory_bytes);
@@ -288,7 +288,7 @@ static int spill_part(struct gt_sorter *s)
 	struct sorted_part *more = realloc(s->parts, (s->part_count + 1) * sizeof *more);
 	uint8_t *buffer = malloc(READ_BYTES);
 	size_t used = 0;
-	int status = more && buffer ? 0 : gt_error(-ENOMEM, "sort");
+	int status = more && buffer ? 0 : gt_error(-ENOMEM, "cannot sort records");
 
 	if (more)
 		s->parts = more;
@@ -361,7 +361,7 @@ static int advance(struct gt_sorter *s, struct sorted_part *p)
 			return 0;
 		}
 		if (again)
-			return gt_error(-EIO, "read back a temporary file in %s", s->folder);
+			return gt_error(-EIO, "cannot read back a temporary file in %s", s->folder);
 		memmove(p->buffer, p->buffer + p->used, left);
 		p->used = 0;
 		p->filled = left;
@@ -373,7 +373,8 @@ static int advance(struct gt_sorter *s, struct sorted_part *p)
 
 			if (n <= 0 && errno != EINTR)
 				return gt_error(n < 0 ? -errno : -EIO,
-						"read back a temporary file in %s", s->folder);
+						"cannot read back a temporary file in %s",
+						s->folder);
 			p->filled += n > 0 ? (size_t)n : 0;
 			p->offset += n > 0 ? (uint64_t)n : 0;
 		}
@@ -422,11 +423,11 @@ static int begin_reading(struct gt_sorter *s)
 	s->memory = NULL;
 	s->heap = malloc(s->part_count * sizeof *s->heap);
 	if (!s->heap)
-		return gt_error(-ENOMEM, "sort");
+		return gt_error(-ENOMEM, "cannot sort records");
 	for (size_t i = 0; i < s->part_count; i++) {
 		s->parts[i].buffer = malloc(READ_BYTES);
 		if (!s->parts[i].buffer)
-			return gt_error(-ENOMEM, "sort");
+			return gt_error(-ENOMEM, "cannot sort records");
 		status = advance(s, &s->parts[i]);
 		if (status)
 			return status;

@@ -133,7 +133,7 @@ static const char *const extensions[] = {".speedscope.json", NULL};
 const struct gt_exporter gt_exporter_speedscope = {
 	.name = "speedscope",
 	.extensions = extensions,
-	.text = "stacks of ranges, calls and kernels, for speedscope",
+	.text = "range, call and kernel stacks for speedscope",
 	.weighs = true,
 	.write = write_speedscope,
 };

@@ -13,7 +13,7 @@
 int gt_sql_no_memory(int *status)
 {
 	if (!*status)
-		*status = gt_error(-ENOMEM, "export");
+		*status = gt_error(-ENOMEM, "cannot export");
 	return *status;
 }
 

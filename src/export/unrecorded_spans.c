@@ -38,7 +38,7 @@ static int add_span(struct gt_unrecorded_list *list, const struct gt_unrecorded 
 	struct gt_unrecorded *spans = gt_grow(list->spans, list->count, &list->room, sizeof *spans);
 
 	if (!spans)
-		return gt_error(-ENOMEM, "windows of a capture");
+		return gt_error(-ENOMEM, "cannot store the windows of a capture");
 	list->spans = spans;
 	spans[list->count++] = *span;
 	return 0;

@@ -20,7 +20,7 @@ enum {
 
 static int no_memory(void)
 {
-	return gt_error(-ENOMEM, "export");
+	return gt_error(-ENOMEM, "cannot export");
 }
 
 /* Append a zeroed object of @bytes to a pointer array and a map. */
@@ -430,7 +430,7 @@ uint32_t *gt_view_order_processes(const struct gt_view *v)
 	uint32_t *order = calloc(count + 1, sizeof *order);
 
 	if (!places || !order)
-		gt_error(-ENOMEM, "processes");
+		gt_error(-ENOMEM, "cannot store processes");
 	for (uint32_t i = 0; places && order && i < count; i++) {
 		const struct gt_process_info *p = gt_capture_process(v->capture, i);
 		const struct gt_capture_session *s = gt_capture_session_at(v->capture, p->session);

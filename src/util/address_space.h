@@ -9,7 +9,7 @@
 /* Part of a message about a program whose address space limit is too small. */
 #define GT_ADDRESS_SPACE_SHORT                                                                   \
 	"its address space is limited (RLIMIT_AS), and gputap's libraries would take more than " \
-	"an eighth of it; raise it with 'ulimit -v'"
+	"an eighth of it; raise the limit with 'ulimit -v'"
 
 /**
  * gt_address_space_is_short() - check if libraries would take too much of the address space

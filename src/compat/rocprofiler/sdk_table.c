@@ -128,7 +128,7 @@ static void on_offered(const struct gputap_table *table)
 		atomic_store(&offered[i], strdup(table->name));
 	sdk_unlock();
 	if (i == OFFERED)
-		sdk_report("the table of %s is not passed to tools: %d other tables are already",
+		sdk_report("the table of %s is not passed to tools: %d tables were passed already",
 			   table->name, OFFERED);
 	else
 		hand_out((rocprofiler_intercept_table_t)(1u << (FIRST_OFFERED + i)),
