@@ -155,7 +155,8 @@ static bool receive_all(struct check *c, struct listening *l, int pipe)
 			continue;
 		if (!ready && until == silent && silent < end) {
 			silent = UINT64_MAX;
-			ui_note("%s (rule %u): waiting for up to %u s", l->call, l->trying, seconds);
+			ui_note("%s (rule %u): waiting for up to %u s", l->call, l->trying,
+				seconds);
 			continue;
 		}
 		if (ready <= 0)

@@ -446,8 +446,7 @@ static void make_devices(struct grid *g, const struct summary *s)
 		cell = put_track(cell, s, d);
 	}
 	if (is_of_some_activity(s))
-		g->heading =
-			"Devices: the activities of each row alone, from its first to its last";
+		g->heading = "Devices: activities of each row, from the first to the last";
 	show_tracks(g, s);
 }
 
@@ -556,7 +555,7 @@ static void make_gaps(struct grid *g, const struct summary *s)
 	}
 	sort_by(g, "gap_ns");
 	if (is_of_some_activity(s))
-		g->heading = "Largest gaps between the activities of each row alone";
+		g->heading = "Largest gaps between activities of the same row";
 	show_tracks(g, s);
 	g->selection = true;
 }

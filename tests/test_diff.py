@@ -478,8 +478,8 @@ def test_copies_of_a_capture_are_one_run(tap, pair, work):
     (work / "c.gputap").write_bytes((work / "a.gputap").read_bytes())
     for words in (["a.gputap", "c.gputap"], ["a.gputap", "c.gputap", "--vs", "b.gputap"]):
         err = tap("diff", *words, status=3).err
-        assert err == ("gputap diff: a.gputap and c.gputap are copies of one capture: name each run "
-                       "once\n")
+        assert err == ("gputap diff: a.gputap and c.gputap are copies of one capture: name each "
+                       "run once\n")
 
 
 def test_a_lambda_of_another_number_is_the_same_kernel(tap, synth):

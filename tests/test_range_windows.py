@@ -159,7 +159,7 @@ OPEN = "the recording window stayed open until the end: "
     (["--from", "step#21"], "started 2 times; there was no number 21"),
     (["--from", "nix"], NEVER + "no range 'nix' started"),
     (["--from", "open#2"], NEVER + "the range 'open' started once; there was no second"),
-    (["--to", "step#3"], OPEN + "the range 'step' started 2 times, never"),
+    (["--to", "step#3"], OPEN + "the range 'step' started 2 times; there was no third"),
     (["--to", "open"], OPEN + "the range 'open#1' did not end"),
     (["--from", "open", "--to", "step"],
      NEVER + "'step#1' of --to ended before 'open#1' of --from started"),

@@ -110,8 +110,8 @@ def test_a_report_says_where_idle_is_between_some_of_the_work(tap, two):
     assert "between activities" in said and "alone" not in said
     for options in (("-w", "kind=kernel"), ("--by", "queue")):
         said = tap("report", two, "-t", "devices,gaps", *options).out
-        assert "Devices: the activities of each row alone, from its first to its last" in said
-        assert "Largest gaps between the activities of each row alone" in said
+        assert "Devices: activities of each row, from the first to the last" in said
+        assert "Largest gaps between activities of the same row" in said
         assert "nothing to do" not in said
 
 

@@ -155,7 +155,8 @@ int gt_names_append(struct gt_names_append *a, uint32_t process, uint32_t genera
 	char *to, number[LINE_BYTES];
 	size_t bytes;
 
-	static_assert(sizeof *r + TEXTS_BYTES < UINT16_MAX * 8, "room behind a whole block");
+	static_assert(sizeof *r + TEXTS_BYTES < UINT16_MAX * 8,
+		      "the size of a record fits its field");
 	if (w->records_process != a->index[process] || w->records_bytes > GT_WRITER_RECORDS_BYTES) {
 		int status = end_block(a);
 

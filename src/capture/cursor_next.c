@@ -94,7 +94,7 @@ static void close_log(struct gt_cursor *k)
 	k->log_count = 0;
 }
 
-static_assert(GT_EXTERNAL_STACK_COUNT == 2, "the stacks are named one by one");
+static_assert(GT_EXTERNAL_STACK_COUNT == 2, "the code names each stack");
 
 static void change_stack(struct gt_cursor *k, unsigned stack, bool push, uint64_t value,
 			 uint64_t time)
@@ -137,7 +137,7 @@ static_assert(offsetof(struct gt_item, kind) == offsetof(struct gt_item_head, ki
 			      offsetof(struct gt_item_head, payload_bytes) &&
 		      offsetof(struct gt_item, depth) == offsetof(struct gt_item_head, detail) &&
 		      offsetof(struct gt_item, process) == sizeof(struct gt_item_head),
-	      "the head of an item is put down at once");
+	      "one copy writes the item's head");
 
 static inline void call_times(struct gt_cursor *k, struct gt_item *item, uint64_t start,
 			      uint64_t end)
@@ -181,7 +181,7 @@ enum { DEVICE_TAIL = sizeof(struct gt_record_device) - offsetof(struct gt_record
 static_assert(SAME_PLACE(object) && SAME_PLACE(global) && SAME_PLACE(local) &&
 		      offsetof(struct gt_item, replay) + sizeof(uint32_t) ==
 			      offsetof(struct gt_item, bytes) + DEVICE_TAIL,
-	      "in the same order");
+	      "the members are in the same order");
 
 /* Copy word by word, because reading recently written data in larger pieces is slow. */
 static inline __attribute__((always_inline)) void device_item(struct gt_cursor *k,
@@ -217,7 +217,7 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 	memcpy((char *)item + offsetof(struct gt_item, bytes) + 48, &WORD(bytes) + 6, 8);
 #undef WORD
 }
-static_assert(DEVICE_TAIL == 56, "copied in three parts");
+static_assert(DEVICE_TAIL == 56, "three copies cover the tail");
 
 /* Return false if the stack is not one of the known stacks. */
 static __attribute__((noinline)) bool external_item(struct gt_cursor *k, struct gt_item *item,

@@ -35,7 +35,7 @@ struct gt_decode_shape {
 	uint32_t rows; /* number of rows of this shape in the block so far */
 	char pad[12];
 };
-static_assert(sizeof(struct gt_decode_shape) == 64, "found without a multiplication");
+static_assert(sizeof(struct gt_decode_shape) == 64, "a shift computes the index");
 
 /* Position of a decoder. */
 struct gt_decode_at {

@@ -15,7 +15,7 @@
 #include "capture/words.h"
 
 static_assert(GT_DECODE_SLACK >= GT_ROW_PREDICTED * 8 + GT_ROW_PREDICTED / 4 + 64,
-	      "a row may be read past the end");
+	      "the reader may read past the end of a row");
 
 static inline uint64_t gt_row_load(const uint8_t *p)
 {

@@ -203,7 +203,7 @@ void gt_counts_add(struct gt_counts *to, const struct gt_counts *what)
 
 	static_assert(sizeof *to % sizeof *a == 0 &&
 			      _Alignof(struct gt_counts) == _Alignof(uint64_t),
-		      "nothing but uint64_t");
+		      "the struct consists of uint64_t");
 	for (size_t i = 0; i < sizeof *to / sizeof *a; i++)
 		a[i] += b[i];
 }

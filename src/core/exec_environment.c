@@ -85,7 +85,7 @@ struct area {
 	char path[PATH_MAX];
 	char event[PATH_MAX + 256];
 };
-static_assert(sizeof(struct area) <= GT_EXEC_AREA_BYTES, "what thread.c unmaps");
+static_assert(sizeof(struct area) <= GT_EXEC_AREA_BYTES, "thread.c unmaps GT_EXEC_AREA_BYTES");
 
 /* Find gputap's element in the list. Set *at to its start and *bytes to its length. Return false if
  * the list has no such element. */

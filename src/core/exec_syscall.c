@@ -55,7 +55,7 @@ long gt_exec_by_number(long number, long a, long b, long c, long d, long e)
 
 #if defined(__x86_64__)
 static_assert(SYS_execve == 59 && SYS_execveat == 322 && SYS_prctl == 157 && SYS_seccomp == 317,
-	      "as the stub has them");
+	      "the stub contains these numbers");
 __asm__(".text\n"
 	".p2align 4\n"
 	".globl syscall\n"
@@ -91,7 +91,7 @@ static long enter_kernel(long number, long a, long b, long c, long d, long e, lo
 }
 #elif defined(__aarch64__)
 static_assert(SYS_execve == 221 && SYS_execveat == 281 && SYS_prctl == 167 && SYS_seccomp == 277,
-	      "as the stub has them");
+	      "the stub contains these numbers");
 __asm__(".text\n"
 	".p2align 4\n"
 	".globl syscall\n"

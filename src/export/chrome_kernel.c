@@ -135,7 +135,7 @@ static uint64_t hash_key(const struct kernel_key *key)
 		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u, hash ^= hash >> 32;
 	return hash;
 }
-static_assert(sizeof(struct kernel_key) % 8 == 0, "hashed by words");
+static_assert(sizeof(struct kernel_key) % 8 == 0, "the hash reads whole words");
 
 char *gt_chrome_put_kernel(struct gt_chrome *x, char *p, const struct gt_view_queue *q,
 			   const struct gt_item *activity)

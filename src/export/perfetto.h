@@ -174,7 +174,7 @@ struct gt_pf_value {
 	uint64_t value; /* in a free entry: a value that is looked up in another slot */
 };
 enum { VALUES = 16, VALUE_ALIGNED = 32 };
-static_assert(sizeof(struct gt_pf_value) == VALUE_ALIGNED, "copied whole");
+static_assert(sizeof(struct gt_pf_value) == VALUE_ALIGNED, "one aligned copy moves the struct");
 
 /* 32 bytes that the compiler moves with one instruction if possible; memcpy() would move two
  * halves. */
@@ -298,14 +298,14 @@ struct gt_pf_payload {
 	struct gt_pf_value written;
 	char pad[24];
 };
-static_assert(sizeof(struct gt_pf_payload) == 128, "found without a multiplication");
+static_assert(sizeof(struct gt_pf_payload) == 128, "a shift computes the index");
 enum { PAYLOADS = 2048, PAYLOAD_BYTES = 32 };
 
 static inline unsigned gt_pf_payload_slot(uint64_t hash)
 {
 	return (unsigned)(hash * 0x9e3779b97f4a7c15u >> 53);
 }
-static_assert(PAYLOADS == 1 << (64 - 53), "bits of the hash");
+static_assert(PAYLOADS == 1 << (64 - 53), "the shift keeps as many bits as the index has");
 
 /* Encoded start of a recent GPU activity's track event: header with the length at [1], type, name,
  * category. */
@@ -316,7 +316,7 @@ struct gt_pf_activity {
 	char data[16];
 };
 enum { ACTIVITIES = 256 };
-static_assert(sizeof(struct gt_pf_activity) == 32, "several to a cache line");
+static_assert(sizeof(struct gt_pf_activity) == 32, "two entries share a cache line");
 
 /* Recent sizes of GPU activities as annotations ("64 x 64"). The sizes of a free entry are 0. */
 struct gt_pf_size {
@@ -468,7 +468,7 @@ static inline char *gt_pf_annotate_key(char *p, enum key key, unsigned field, ui
 	p[1] = (char)(GT_PF_VALUE_AT - 2 + bytes);
 	return p + GT_PF_VALUE_AT + bytes;
 }
-static_assert(KEY_COUNT < 128 && ANNOTATION_POINTER < 16, "one byte each");
+static_assert(KEY_COUNT < 128 && ANNOTATION_POINTER < 16, "each key takes one byte");
 
 /* Open a packet with (timed) or without (short) a time. The packet's length at @packet usually
  * takes one byte. */

@@ -87,7 +87,7 @@ static __attribute__((noinline)) void make_sizes(struct gt_pf_size *s, const uin
 }
 
 static_assert(offsetof(struct gt_item, local) == offsetof(struct gt_item, global) + 12,
-	      "both are taken at once");
+	      "one load reads both fields");
 
 static inline char *put_sizes(struct gt_pf *x, char *p, const struct gt_item *activity)
 {
@@ -429,7 +429,7 @@ static char *put_result(char *p, const struct gt_pf_call *call, const struct gt_
 	return p;
 }
 
-static_assert(GT_EXTERNAL_STACK_COUNT == 2, "the stacks are named one by one");
+static_assert(GT_EXTERNAL_STACK_COUNT == 2, "the code names each stack");
 
 static char *put_external(char *p, const struct gt_item *item)
 {

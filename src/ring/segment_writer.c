@@ -153,7 +153,8 @@ struct layout {
 	uint32_t slot_bytes, slot_count, block_bytes, block_count;
 	uint64_t block_offset;
 };
-static_assert(sizeof(struct layout) == offsetof(struct gt_segment, host_clock), "the same members");
+static_assert(sizeof(struct layout) == offsetof(struct gt_segment, host_clock),
+	      "both structs have the same members");
 
 /* Compute sizes and offsets for a pool of @blocks. Return the size of the file in bytes. */
 static uint64_t lay_out(struct layout *r, const struct gt_session *s, uint64_t blocks,

@@ -203,7 +203,8 @@ static void take_links(void *library, uint32_t node, rocprofiler_agent_v0_t *i)
 	int (*get)(uint32_t, uint32_t, struct thunk_link *);
 	rocprofiler_agent_io_link_t *to = allocate_array(&i->io_links_count, sizeof *to);
 
-	_Static_assert(sizeof *to == sizeof(struct thunk_link), "they are one and the same");
+	_Static_assert(sizeof *to == sizeof(struct thunk_link),
+		       "both structs have the same layout");
 	*(void **)&get = dlsym(library, "hsaKmtGetNodeIoLinkProperties");
 	if (!get || !to || get(node, i->io_links_count, (struct thunk_link *)(void *)to) != 0)
 		i->io_links_count = 0;

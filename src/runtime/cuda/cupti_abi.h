@@ -217,7 +217,7 @@ struct cupti_external { /* CUPTI_KIND_EXTERNAL */
 };
 
 #define CUPTI_AT(record, field, offset) \
-	static_assert(offsetof(struct record, field) == (offset), "as CUPTI has it")
+	static_assert(offsetof(struct record, field) == (offset), "the field has CUPTI's offset")
 CUPTI_AT(cupti_kernel, registers, 6);
 CUPTI_AT(cupti_kernel, start, 16);
 CUPTI_AT(cupti_kernel, device, 40);

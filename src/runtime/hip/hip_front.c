@@ -67,7 +67,7 @@ enum { FRONT_BYTES = 16 };
 		"	.rept " TEXT(entries) "\n" JUMP(table) "	.set at, at + 8\n" \
 							       "	.endr\n"           \
 							       "	.endr\n")
-static_assert(GT_INSTANCES == 8, "the assembler above says so");
+static_assert(GT_INSTANCES == 8, "the assembler code above uses this number");
 FRONTS("gt_hip_fronts", "gt_hip_front_tables", HIP_ENTRIES);
 FRONTS("gt_hip_compiler_fronts", "gt_hip_compiler_front_tables", COMPILER_ENTRIES);
 

@@ -40,7 +40,7 @@ struct gt_hsa_submitter {
 	uint32_t sequence; /* position in `order` */
 };
 static_assert(offsetof(struct gt_hsa_submitter, by.node.replay) < 64,
-	      "of a packet that is no graph's only that is read");
+	      "for a packet outside graphs, only this cache line is read");
 
 enum { GT_HSA_CACHED = 16, GT_HSA_UNOBSERVED_CACHED = 64 };
 

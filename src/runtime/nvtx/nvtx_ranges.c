@@ -73,7 +73,7 @@ struct open_ranges {
 	char texts[TEXTS_BYTES];
 };
 
-static_assert((int)GT_NVTX_INDEX_COUNT == (int)OPERATIONS, "one tap each");
+static_assert((int)GT_NVTX_INDEX_COUNT == (int)OPERATIONS, "each operation has one tap");
 
 static _Thread_local struct open_ranges *mine __attribute__((tls_model("initial-exec")));
 

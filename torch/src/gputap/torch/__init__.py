@@ -193,8 +193,8 @@ class profile(_profiler.profile):
     def prepare_trace(self):
         global _open_profile
         if _open_profile is not None or torch._C._autograd._profiler_enabled():
-            raise RuntimeError('another profile is open: end it first, because torch crashes if two '
-                               'profiles are open, nested or in two threads')
+            raise RuntimeError('another profile is open: end that profile first, because torch '
+                               'crashes if two profiles are open, nested or in two threads')
         _open_profile = self
         if _bridge:
             _bridge.gputap_bridge_show_waits(int(self._waits))
