@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures the cost of a call's record in a buffer of the tool API, next to the floor: two time
- * stamps and 64 bytes stored into a ring. The buffer is handed over between trials. With "3", three
- * threads write to the same buffer. Trials are sorted by whether this thread had its core to
- * itself, as in tap_cost. */
+/* Measures the cost of a call's record in a buffer of the tool API, and the floor for comparison:
+ * two time stamps and 64 bytes stored into a ring. Between trials, the buffer is handed over to the
+ * reader. With "3", three threads write to the same buffer. As in tap_cost, trials are sorted by
+ * whether this thread had its core to itself. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -63,7 +63,7 @@ static double buffer_trial(void)
 struct job {
 	pthread_t id;
 	int cpu;
-	/* trials on an unshared core; on a shared core, 0: too few trials */
+	/* results on an unshared core; shared_ratio: on a shared core, 0 if too few trials */
 	double floor, ns, ratio, shared_ratio;
 };
 
@@ -77,8 +77,8 @@ static void *run(void *arg)
 	size_t count[3] = {0}; /* indexed by enum bench_core */
 
 	bench_pin(j->cpu);
-	for (int i = 0; i < TRIALS; i++) { /* short, so that the other hardware thread disturbs few
-	 * trials */
+	/* short trials, so that the other hardware thread disturbs few of them */
+	for (int i = 0; i < TRIALS; i++) {
 		double before = bench_busy(), beside = floor_trial(floor_rings[j->cpu]),
 		       mine = buffer_trial();
 		enum bench_core kind = bench_alone(before, bench_busy(), least);
@@ -86,10 +86,11 @@ static void *run(void *arg)
 		floor[kind][count[kind]] = beside;
 		ns[kind][count[kind]] = mine;
 		ratio[kind][count[kind]++] = mine / beside;
-		/* measure writing, not waiting for the CPU of the thread that hands over */
+		/* so that trials measure writing, not waiting for the thread that hands over the
+		 * buffer */
 		gputap_buffer_flush(buffer);
 	}
-	if (count[BENCH_ALONE] < 15) { /* otherwise use all trials */
+	if (count[BENCH_ALONE] < 15) { /* too few: use all trials */
 		fprintf(stderr, "buffer_write: another program always used this core\n");
 		memcpy(count, (size_t[]){count[1], count[1], 0}, sizeof count);
 		memcpy(floor[0], floor[1], sizeof *floor);

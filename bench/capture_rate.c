@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures the capture's rates on one core: records to file (the collector's drain without the
- * rings), file to items; and bytes per record. The records are in a buffer larger than the caches,
- * as rings are; stamps and arguments vary as in real calls.
+/* Measures on one core how many records per second are written to a capture file (the collector's
+ * drain without the rings) and read from the file, and the bytes per record. The records are in a
+ * buffer larger than the caches, as rings are; time stamps and arguments vary as in real calls.
  *
  *   capture_rate [folder] [millions of records]
  *
@@ -19,7 +19,7 @@ enum { BUFFER_BYTES = 64 << 20, BATCH_BYTES = 256 << 10, FLUSH_BYTES = 4 << 20, 
 
 struct kind {
 	const char *name;
-	unsigned words, nargs; /* number of words, including the payload */
+	unsigned words, nargs; /* words: words in a record, including the payload */
 };
 
 static const struct kind kinds[] = {{"plain", 5, 0},
@@ -27,7 +27,8 @@ static const struct kind kinds[] = {{"plain", 5, 0},
 				    {"args4_payload", 11, 4},
 				    {"mixed", 0, 0}};
 
-/* Return the CPU time of this thread: the cost of the drain, independent of other load. */
+/* Return the CPU time of this thread, which measures the cost of the drain independently of other
+ * load. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -143,7 +144,8 @@ static double encode_only(const uint64_t *buffer, size_t bytes, uint64_t count)
 	return (double)count * 1e3 / (double)(cpu_ns() - start);
 }
 
-/* Write as the collector drains: batches of one ring block, with a flush after several batches. */
+/* Write in the way that the collector drains: batches of one ring block, with a flush after several
+ * batches. */
 static double write_file(const char *path, const uint64_t *buffer, unsigned times, uint64_t count,
 			 bool compress, double *size)
 {
@@ -270,7 +272,7 @@ int main(int argc, char **argv)
 	buffer = malloc(BUFFER_BYTES);
 	if (!buffer)
 		return 1;
-	memset(buffer, 1, BUFFER_BYTES); /* not 0, because calloc() would not touch the memory */
+	memset(buffer, 1, BUFFER_BYTES); /* touches the memory, unlike calloc() */
 	snprintf(path, sizeof path, "%s/capture_rate.%d.gputap", folder, (int)getpid());
 	for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		measure(&kinds[i], path, buffer, millions);

@@ -3,12 +3,13 @@
 """control.py BUILD [PROCESSES [TURNS [LOOPS]]]: measure how long a whole session takes to follow a
 change.
 
-Runs a program on the reference accelerator and PROCESSES children (100) that launch kernels all the
-time. Stops and starts the session TURNS times (20), with the command and directly through the
-session's socket, while LOOPS (0) endless loops run. Prints median and maximum:
+Runs a program on the reference accelerator, whose PROCESSES child processes (100) continuously
+launch kernels. Stops and starts the session TURNS times (20), with the command and directly through
+the session's socket, while LOOPS (0) endless loops run. Prints the median and the maximum of these
+times:
     command        `gputap stop` including its start; returns when every process has followed
     until changed  from a request at the socket to the change of the session's word
-    until known    from then until every process has followed and the session reports it"""
+    until known    from then until every process has followed and the session reports so"""
 
 import json
 import os
@@ -48,7 +49,7 @@ def ask(folder, request):
 
 
 def time_request(folder, request):
-    """Return the ms until the word changed, and from then until all processes have followed."""
+    """Return two times in ms: until the word changed, and from then until all have followed."""
     begin = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
     said = ask(folder, request)
     changed = int(said["changed_ns"])

@@ -4,10 +4,10 @@
 
     bench/diff_alarms.py BUILD RUNS PROGRAM [ARGUMENT..]
 
-Traces PROGRAM RUNS times, one after the other, then compares pairs of runs, and three runs with
-three other runs: 200 random draws each, the same on every call. An alarm is any row that is slower
-or faster. At a level of 5 %, one draw in twenty may have an alarm. Put load on the machine
-yourself."""
+Traces PROGRAM RUNS times in sequence. Then compares 200 random pairs of runs, and 200 random sets
+of three runs with three other runs; every call draws the same ones. An alarm is any row that diff
+reports as slower or faster. At a level of 5 %, one draw in twenty may have an alarm. Put load on
+the machine yourself."""
 import collections
 import json
 import os

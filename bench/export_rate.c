@@ -2,11 +2,11 @@
 /* Measures the exporters' rates on one core: export_rate [CAPTURE [FORMAT..]]
  *
  * Without a capture, uses a synthetic capture of some 5 million records from tests/synth. A record
- * is a call or a GPU activity. records/s cover the whole export (reading the capture, formatting,
- * writing to the page cache, in /tmp) in user and system CPU time of the single thread, so that
- * neither the disk nor other load on a shared machine counts. For comparison, the same run measures
- * reading alone, copying the same bytes, and one snprintf() of a call's JSON. Each format runs in a
- * separate process, so that its peak memory is measured alone. */
+ * is a call or a GPU activity. records/s cover the whole export: reading the capture, formatting,
+ * and writing to the page cache, in /tmp. The time is the user and system CPU time of the single
+ * thread, so that neither the disk nor other load on a shared machine counts. For comparison, the
+ * same run measures reading alone, copying the same bytes, and one snprintf() of a call's JSON.
+ * Each format runs in a separate process, so that its peak memory is measured alone. */
 #include <limits.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -73,7 +73,7 @@ static struct gt_capture *open_capture(const char *path)
 	return c;
 }
 
-/* Count all records and measure reading: the fastest of some trials. */
+/* Count all records and measure the reading time, in the fastest of some trials. */
 static uint64_t read_records(const char *path, double *best_s)
 {
 	struct gt_capture *c = open_capture(path);
@@ -138,8 +138,8 @@ static double print_json(void)
 	return seconds_since(start) * 1e9 / N;
 }
 
-/* Parts of an export between two reports of its progress, where our core was not shared
- * (measure.h). */
+/* Parts of an export, each between two of its progress reports, during which no other load shared
+ * our core (measure.h). */
 enum { PART_RECORDS = 1 << 16, PARTS_MAX = 4096 };
 struct parts {
 	double ns[PARTS_MAX], least, busy;
@@ -185,7 +185,7 @@ static void measure(const struct gt_exporter *exporter, const char *capture, uin
 		uint64_t start;
 		double s;
 
-		unlink(out); /* so that the memory is reused and warm */
+		unlink(out); /* so that the kernel reuses its memory, which is warm */
 		getrusage(RUSAGE_SELF, &before);
 		start = cpu_ns();
 		part_begin(&parts);
@@ -207,7 +207,7 @@ static void measure(const struct gt_exporter *exporter, const char *capture, uin
 	(snprintf(key, sizeof key, "export_%s_%s", exporter->name, what), \
 	 bench_print(key, value, unit))
 	TELL("rate", (double)records / best_s / 1e6, "Mrecords/s");
-	/* not for formats that read the records twice */
+	/* omitted for formats that read the records twice */
 	if (parts.count == TRIALS * (records / PART_RECORDS) && parts.alone >= 10)
 		TELL("alone_rate", PART_RECORDS * 1e3 / bench_median(parts.ns, parts.alone),
 		     "Mrecords/s");

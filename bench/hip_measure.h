@@ -59,7 +59,8 @@ static inline uint64_t ran_all_ns(const char *process, const char *name)
 	return ns;
 }
 
-/* CPU time of the helper in this process, and of the collector if it is the parent process. */
+/* CPU time of the helper thread in this process, and of the collector if it is the parent
+ * process. */
 struct gputap_time {
 	uint64_t helper, collector;
 };
@@ -73,8 +74,8 @@ static inline gputap_time gputap_ns()
 }
 
 /* Interleave the blocks of several of these programs, so that drift affects all of them alike.
- * GPUTAP_BENCH_TURNS: "IN:OUT", the names of two pipes. For each byte from IN, one block runs, and
- * then a byte is written to OUT. Without the variable, all blocks run at once. */
+ * GPUTAP_BENCH_TURNS is "IN:OUT", the names of two pipes. For each byte from IN, the program runs
+ * one block and then writes a byte to OUT. Without the variable, all blocks run at once. */
 class turns
 {
 	int in = -1, out = -1;

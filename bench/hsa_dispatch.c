@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_dispatch PREFIX CODE_OBJECT [DISPATCHES]: measures the cost of a kernel dispatch for the
- * submitting thread, and in total. Submits empty kernels without completion signals in bursts that
- * fit into the queue; the queue drains between two bursts. Run it on the software GPU with
- * --no-execute: bare, with bench/hsa_pass.so, and under `gputap run`. The differences are the
- * cost. */
+/* hsa_dispatch PREFIX CODE_OBJECT [DISPATCHES]: measures the cost of a kernel dispatch in the
+ * submitting thread and in the whole process. Submits empty kernels without completion signals in
+ * bursts that fit into the queue; the queue drains between two bursts. Run it on the software GPU
+ * with --no-execute: bare, with bench/hsa_pass.so, and under `gputap run`. The differences are the
+ * cost of ROCr's interception and of gputap. */
 #include <sys/resource.h>
 
 #include "hsa_program.h"

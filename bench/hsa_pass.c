@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A minimal tool for HSA_TOOLS_LIB that sees packets: every queue is intercepted, with profiling,
- * and the handler passes on the packets that it gets. The cost of bench/hsa_dispatch with this tool
- * is the cost of ROCr; the rest is the cost of gputap. */
+/* A minimal tool for HSA_TOOLS_LIB that sees packets: it intercepts every queue, with profiling,
+ * and its handler passes on the packets unchanged. The additional cost of bench/hsa_dispatch with
+ * this tool is that of ROCr; gputap causes the rest. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
 """keep.py BUILD [SECONDS]: measure the cost of a flight recorder at 2 x 5 million calls a second.
 
 Runs bench/opencl_paced under `gputap run` without and with --keep, with a snapshot in the middle
-and with a trigger. Prints for each run: calls seen, lost, retained; maximum bytes on disk;
-memory and CPU time of the collector."""
+and with a trigger. Prints for each run the numbers of calls seen, lost and retained, the maximum
+bytes on disk, and the collector's memory and CPU time."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def bytes_of_files():
 
 
 def sample(pid):
-    """Return the CPU seconds and anonymous KiB of a process."""
+    """Return a process's CPU time in seconds and its anonymous memory in KiB."""
     try:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
         status = pathlib.Path(f"/proc/{pid}/status").read_text()

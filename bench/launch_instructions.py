@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Count the instructions of one launch of bench/hip_loop.hip in the submitting thread, by library,
-and by function in libgputap. For bench/hip_graph.hip the difference between two numbers of nodes is
-the cost of a node.
+and by function in libgputap. For bench/hip_graph.hip, run it with two numbers of nodes; the
+difference gives the cost of a node.
 
     hipcc --offload-arch=gfx906 -O2 bench/hip_loop.hip -o hip_loop
     build/gputap soft amdgpu --no-execute -- [build/gputap run -q -o a.gputap --mode hip --] \\
@@ -17,8 +17,8 @@ import collections
 
 import gdb
 
-# program: first call of a launch, number of its calls (push the configuration, pop it, launch),
-# number of launches to skip
+# program: first call of a launch, number of calls per launch (push the configuration, pop it,
+# launch), number of launches to skip
 LAUNCHES = {
     "hip_loop": ("__hipPushCallConfiguration", 3, 400), "hip_graph": ("hipGraphLaunch", 1, 12)
 }

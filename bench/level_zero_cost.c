@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* level_zero_cost WHAT [ROUNDS]: measures the cost of Level Zero calls through gputap, with the
  * driver that ZE_ENABLE_ALT_DRIVERS names. bench/run.py uses the software driver, which executes no
- * kernels and does all work in the submitting thread.
+ * kernels and runs all commands in the submitting thread.
  *
  *   calls      under `gputap run`: a recorded call without and with four arguments
  *   callback   under `gputap run --domains roctx`: a call with an empty callback of a tool
- *   pti        like callback, with an empty callback of PTI's API; ROUNDS is libpti_callback
- *   launches   under `gputap run`: a launch on an immediate list, with an event for each, in a
- *              regular list; including the resets, runs and waits that they need
+ *   pti        like callback, with an empty callback of PTI's API; ROUNDS: path of libpti_callback
+ *   launches   under `gputap run`: a launch on an immediate list, with an event for each launch,
+ *              and in a regular list; including the necessary resets, runs and waits
  *   threads    like launches, in four threads at once, each with its own lists
- *   layer      without gputap: a call with the loader's tracing layer
- *              (ZE_ENABLE_TRACING_LAYER=1)
+ *   layer      without gputap: a call with the loader's tracing layer (ZE_ENABLE_TRACING_LAYER=1)
  *
  * This program acts as the loader: it gets the driver's tables through the functions that the
  * dynamic linker finds (with taps) and through the functions in the driver's file (bare). Both are
  * interleaved in one process. Without gputap both are bare, which shows the noise.
  *
  * Prints "key value unit" lines. *_ratio: relative to the floor (two time stamps around the call
- * and a 64-byte record). *_over: ns more than the bare call. */
+ * and a 64-byte record). *_over: ns in addition to the bare call. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -94,8 +93,8 @@ static const void *map_file(const char *path)
 	return file;
 }
 
-/* Find an export in the file of the library, because interposition changes exports in memory
- * only. */
+/* Find an export in the library's file, because interposition changes only the exports in
+ * memory. */
 static void *find_in_file(void *library, const char *name)
 {
 	static const char *file;
@@ -516,7 +515,7 @@ static void *run_launcher(void *argument)
 	return NULL;
 }
 
-/* Print the means of all threads. */
+/* Print the means over all threads. */
 static void measure_launches(const char *key, int threads, size_t rounds)
 {
 	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);

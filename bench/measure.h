@@ -65,8 +65,8 @@ static inline double bench_busy(void)
 	return (double)(between - start) / (double)(bench_now_ns() - between);
 }
 
-/* Return bench_busy() for an unshared core: nearly the least of many samples, because an interrupt
- * in the chain makes a single sample too small.
+/* Return bench_busy() for an unshared core: nearly the minimum of many samples. The minimum itself
+ * may come from a sample whose chain was interrupted, which makes the sample too small.
  * @known: earlier result, as text, or NULL */
 static inline double bench_least_busy(const char *known)
 {
@@ -80,7 +80,7 @@ static inline double bench_least_busy(const char *known)
 
 enum bench_core { BENCH_ALONE, BENCH_SHARED, BENCH_MIXED };
 
-/* Classify the time between two samples of bench_busy(). */
+/* Classify the time between two samples of bench_busy() as unshared or shared. */
 static inline enum bench_core bench_alone(double before, double after, double least)
 {
 	return before < 1.1 * least && after < 1.1 * least   ? BENCH_ALONE

@@ -5,8 +5,8 @@
  *       profiling[:N]  like kernels, on a queue with profiling
  *       events[:N]     like profiling, with an event for each kernel, released after the finish
  *       times[:N]      like events, and reads the four times of each event
- *       calls          clGetContextInfo, a call that does nearly nothing
- *       none           no calls: start and end only (for start-up time) */
+ *       calls          clGetContextInfo(), which does nearly nothing
+ *       none           no such calls, for the time of start and exit alone */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 
 enum { BATCH_MAX = 10000 };
 
-static uint64_t batch_size = 64; /* kernels between two clFinish() */
+static uint64_t batch_size = 64; /* kernels between two calls of clFinish() */
 
 enum what { NONE, CALLS, KERNELS, PROFILING, EVENTS, TIMES };
 static const char *const names[] = {"none", "calls", "kernels", "profiling", "events", "times"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* opencl_split KEY [ITEMS [BATCH [ROUNDS]]]: splits the cost of device times for small kernels into
- * its parts. Runs under `gputap run`.
+/* opencl_split KEY [ITEMS [BATCH [ROUNDS]]]: splits the cost of recording device times for small
+ * kernels into its parts. Runs under `gputap run`.
  *
  * Runs kernels of ITEMS work-items (1), finished every BATCH (64), in interleaved blocks of six
  * kinds in one process, so that all kinds have the same threads on the same CPUs. Blocks inherit
@@ -10,12 +10,12 @@
  *   bare       directly to the runtime, through its dispatch table: bypasses gputap
  *   profiling  like bare, on a queue with profiling
  *   events     like profiling, with an event for each kernel, released after the finish
- *   times      like events, and reads the four times: cost for a program that reads them itself
+ *   times      like events, and reads the four times: the cost for a program that does so itself
  *   stopped    traced calls, while the collector (our parent) is stopped (SIGSTOP)
  *   traced     traced calls, while the collector runs
  *
- * Prints for each kind three medians: the ns per kernel, the ratio to the bare block of the same
- * round, and the CPU time of the enqueuing thread. */
+ * Prints three medians for each kind: the ns per kernel, the ratio to the bare block of the same
+ * round, and the CPU time of the enqueuing thread per kernel. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
@@ -139,7 +139,7 @@ static int run(const char *key, cl_command_queue queues[KINDS], size_t rounds)
 			if (ns[k][n] == 0)
 				return fail(names[k], 0);
 		}
-	for (enum kind k = KINDS; k-- > 0;) { /* bare last: the median sorts its values */
+	for (enum kind k = KINDS; k-- > 0;) { /* bare last, because the median sorts its values */
 		for (size_t n = 0; n < rounds; n++)
 			ratio[n] = ns[k][n] / ns[BARE][n];
 		print(key, k, "_ratio", ratio, rounds, "x");

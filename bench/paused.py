@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measure the cost of a pause for a program: run bench/paused_cost.c bare, and under `gputap run`
-in its modes, one after the other, TURNS times, and print medians.
+"""Measure the cost of a pause for a program: run bench/paused_cost.c bare and under `gputap run` in
+each mode, in turn, TURNS times, and print medians.
 
     bench/paused.py BUILD [TURNS]"""
 import collections

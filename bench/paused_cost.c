@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures the cost of calls during a pause: the ns per call, in the fastest of many turns, and
- * the cost of a process's first call, which starts the thread that follows the session. Prints
- * lines "name ns". bench/paused.py runs this program bare and paused. */
+/* Measures the cost of calls while recording is paused: the ns per call, in the fastest of many
+ * turns, and the cost of a process's first call, which starts the thread that follows the session.
+ * Prints lines "name ns". bench/paused.py runs this program bare and paused. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
@@ -73,7 +73,7 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Measure in a fork child, which does not have the following thread yet. */
+/* Measure in a fork child, in which the thread that follows the session does not run yet. */
 static void measure_first(void)
 {
 	uint64_t taken[CHILDREN];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* peer_lttng KEY CPU CALLS THREADS: measures a call with an LTTng-UST entry and exit event around
- * the call. Run this program inside an LTTng session. Without a session, the figure is the cost of
- * dormant tracepoints. */
+ * the call. Run this program inside an LTTng session. Without a session, the result is the cost of
+ * disabled tracepoints. */
 #include <pthread.h>
 
 #include "measure.h"

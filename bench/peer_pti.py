@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""peer_pti.py TRIALS: measure a dpnp kernel with any tool. bench/run.py runs this program like
-peer_pti. Prints "kernel_us": the least over the trials, of 200 kernels each."""
+"""peer_pti.py TRIALS: measure a dpnp kernel with any tool or none. bench/run.py runs this program
+like peer_pti. Each trial runs 200 kernels. Prints "kernel_us", the us per kernel in the fastest
+trial."""
 import sys
 import time
 

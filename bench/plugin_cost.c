@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures the cost of a plug-in for its program, with the reference accelerator's plug-in: a push
- * and a pop, as torch makes them for each operator, and reading a record after a session.
+ * and a pop, which torch makes for each operator, and reading a record after a session.
  *
  *     KINETO_PLUGIN_PATH=build/soft/refdev/librefdev_pu1.so build/bench/plugin_cost [items] */
 #include <dlfcn.h>

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measure in pairs the CPU time of the tables in a report, and of the idle track in an export.
+"""Measure the CPU time that a report spends on its tables and an export spends on the idle track,
+in pairs.
 
     bench/report_cost.py [--build build] [--calls N] [--runs N] [--other GPUTAP]
 
-Nearly every GPU activity in the capture, which tests/synth writes, ends a gap: the most costly case
-for idle time. --other: an older gputap, whose reports are also compared. Prints the least and the
-median of each, and the median of the ratios within pairs.
+tests/synth writes the capture. Nearly every GPU activity in it ends a gap, which is the most costly
+case for idle time. --other: an older gputap, whose reports are also compared. Prints the minimum
+and the median of each time, and the median of the ratios within pairs.
 """
 import argparse
 import os

@@ -7,8 +7,8 @@ usage: bench/run.py [--build DIR] [--rounds N] [--write] [--only NAME] [--quick]
 
 Each program prints lines "key value unit". A figure is the median over the rounds. A ratio is
 computed within each round, and the figure is the median of these ratios. Peers that are not
-installed are listed as such. If a program fails, its group keeps the figures printed up to then;
-the program is named, and the exit status is 1.
+installed are listed as such. If a program fails, its group keeps the figures printed before the
+failure, the failed program is named, and the exit status is 1.
 """
 import argparse
 import contextlib
@@ -60,8 +60,9 @@ def run(command, env=None, timeout=600, cpus=None):
 
 
 def cpus_for_two():
-    """Return a CPU for the measured thread, a CPU for the thread that it works with, on separate
-    cores, and the CPUs of the other cores for all other threads. None: fewer than three cores."""
+    """Return a CPU for the measured thread, a CPU on another core for the thread that it works
+    with, and the CPUs of the remaining cores for all other threads. Return None with fewer than
+    three cores."""
     cores = {}
     for cpu in sorted(os.sched_getaffinity(0)):
         siblings = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
@@ -83,8 +84,8 @@ def figures(text):
 
 
 def with_interval(values):
-    """Return {suffix of the figure's name: value}: the median of @values, and the interval that
-    contains the median of 95 of 100 such sets."""
+    """Return {suffix of the figure's name: value}: the median of @values, and the bounds of its
+    95 % confidence interval."""
     values = sorted(values)
     middle, wide = len(values) / 2, 0.98 * len(values) ** 0.5
     return {"": statistics.median(values), "_low": values[max(0, int(middle - wide))],
@@ -112,7 +113,7 @@ class Bench:
         return figures(run([self.program("tap_cost")]))
 
     def tool(self):
-        """A tool with an empty callback. The session records nothing of the same API."""
+        """A tool with an empty callback. The session does not record that API."""
         return figures(
             run([
                 self.build / "gputap", "run", "-q", "-f", "-o", self.work / "tool.gputap",
@@ -121,7 +122,7 @@ class Bench:
             ]))
 
     def level_zero(self):
-        """The software driver, which executes no kernels, and the tracing layer of the loader."""
+        """The software driver, which executes no kernels, and the loader's tracing layer."""
         driver, program = self.build / "soft/level_zero/libze_soft.so", self.program(
             "level_zero_cost")
         env = {
@@ -142,8 +143,8 @@ class Bench:
         return out
 
     def pti(self):
-        """A launch in a plain program, and a kernel of dpnp: without a tool, with Intel's PTI, and
-        with gputap, interleaved. Uses the software driver, which executes no kernels."""
+        """A launch in a plain program, and a kernel of dpnp. Runs without a tool, with Intel's PTI,
+        and with gputap are interleaved. Uses the software driver, which executes no kernels."""
         python, loader = (os.environ.get(f"GPUTAP_{name}")
                           for name in ("SYCL_PYTHON", "LEVEL_ZERO_LOADER"))
         if not python or not loader:
@@ -266,7 +267,7 @@ class Bench:
         out = {}
 
         def wall(command):
-            # replacing a file takes as long as a thousand kernels
+            # because replacing a file takes as long as a thousand kernels
             capture.unlink(missing_ok=True)
             start = time.monotonic()
             run(command)
@@ -274,7 +275,8 @@ class Bench:
 
         traced = [gputap, "run", "-q", "-o", capture, "--"]
         def in_pairs(bare, trials):
-            """Return [[seconds bare, seconds traced], ..]; the order within pairs alternates."""
+            """Return [[seconds bare, seconds traced], ..]; whichever runs first alternates between
+            pairs."""
             pairs = []
             for trial in range(1 if self.quick else trials):
                 both = [
@@ -296,8 +298,8 @@ class Bench:
         return out
 
     def split(self):
-        """Small PoCL kernels: split the cost of device times into the cost of the runtime, for a
-        program that reads the times itself, and the cost of gputap."""
+        """Small PoCL kernels: split the cost of device times into the part of the runtime, which a
+        program that reads the times itself also pays, and the part of gputap."""
         out = {}
         for key, items, batch in (("split", 1, 64), ("split_4k", 4096, 64), ("split_batch", 1,
                                                                              1000)):
@@ -324,10 +326,10 @@ class Bench:
         return program
 
     def in_turns(self, program, *arguments):
-        """Return {mode: [[launching, its CPU time, until done], for each block]} for @program bare
-        and in each mode. All modes run at the same time with interleaved blocks of some
-        milliseconds, so that drift affects all alike. The difference between a block and the
-        neighbouring bare block is the cost of the mode."""
+        """Return {mode: [[time to launch, CPU time to launch, time until done], for each block]}
+        for @program, bare and in each mode. All modes run at the same time with interleaved blocks
+        of some milliseconds, so that drift affects all alike. The difference between a block and
+        the neighbouring bare block is the cost of the mode."""
         gputap, modes = self.build / "gputap", ("bare", "lite", "standard", "hip")
         launches, gpu, others = cpus_for_two() or (None, None, None)
         pipes = [self.work / f"turn{i}" for i in range(len(modes))]
@@ -385,9 +387,9 @@ class Bench:
 
     def hip(self):
         """A launch-bound HIP loop on the software GPU, without executing kernels: bare and in each
-        mode, interleaved. The choice of cores for its thread and for the GPU has a larger effect
-        than the cost of a mode (580 to 1,430 ns a launch on one machine). So each of the two has a
-        core, and all other threads share the remaining cores."""
+        mode, interleaved. The choice of cores for the launching thread and for the software GPU has
+        a larger effect than a mode (580 to 1,430 ns per launch on one machine). So the thread and
+        the GPU have a core each, and all other threads share the remaining cores."""
         gputap, trials, modes = self.build / "gputap", {}, ["bare", "lite", "standard", "hip"]
         loop = [self.hip_program("hip_loop"), "hip", self.count(200_000)]
         soft = [gputap, "soft", "amdgpu", "--no-execute", "--"]
@@ -433,9 +435,8 @@ class Bench:
         return out
 
     def graph(self):
-        """A HIP graph of 1,000 empty kernels, launched and waited for, on the software GPU: the
-        cost that a mode adds. Bare launches vary by more than this cost, so blocks are
-        interleaved."""
+        """A HIP graph of 1,000 empty kernels on the software GPU, launched and waited for: the cost
+        that a mode adds. Bare launches vary by more than this cost, so blocks are interleaved."""
         nodes, program = 1000, self.hip_program("hip_graph")
         blocks = self.in_turns(program, nodes, self.count(1000))
         out = {"hip_graph_bare_us": statistics.median(b[2] for b in blocks["bare"]) / 1e3}
@@ -444,7 +445,7 @@ class Bench:
                 for end, value in self.against_bare(blocks, mode, what).items():
                     out[f"hip_graph_{mode}_{key}{end}"] = value / 1e3
             out[f"hip_graph_{mode}_node_ns"] = 1e3 * out[f"hip_graph_{mode}_more_us"] / nodes
-        # the helper and the collector also work while blocks of other modes run
+        # the helper and the collector also run during blocks of other modes
         for mode in ("lite", "standard", "hip"):
             found = figures(
                 run([
@@ -506,7 +507,8 @@ def table(values, ratios):
     return "\n".join(rows)
 
 
-# name: (figure, "/" or "-", figure, promised value); (figure, "", "", text): already a ratio
+# name: (figure, "/" or "-", figure, promised value); or (figure, "", "", promised value): already a
+# ratio
 RATIOS = json.loads((pathlib.Path(__file__).parent / "ratios.json").read_text())
 # if a program prints a confidence interval for a figure, the row uses it
 INTERVALS = {

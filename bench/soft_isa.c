@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* soft_isa CODE_OBJECT [ROUNDS]: measures the speed of the software GPU's interpreter in CPU time
- * of its single thread, so that other load matters little. Needs no runtime: the code object of
- * soft_isa_kernels.hip is put into memory as ROCr's loader would do, and the dispatch of each
- * kernel is passed to soft_isa_run(). Prints the best of some rounds. */
+ * of its single thread, so that other load matters little. Needs no runtime: it loads the code
+ * object of soft_isa_kernels.hip into memory as ROCr's loader would, and passes a dispatch of each
+ * kernel to soft_isa_run(). Prints the best of some rounds. */
 #include <elf.h>
 #include <fcntl.h>
 #include <hsa/hsa.h>
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < count; i++)
 		seconds += 1 / measure(isa, kernels[i].name, argc > 2 ? atoi(argv[2]) : 10,
 				       kernels[i].copied);
-	/* the same number of instructions of each kind */
+	/* the overall rate if each kind had the same number of instructions */
 	bench_print("isa", count / seconds / 1e6, "M/s");
 	soft_isa_destroy(isa);
 	return 0;

@@ -25,7 +25,7 @@ static double cpu_seconds(void)
 	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* One producer, one queue of 4096 packets, one signal that counts the packets down. */
+/* One producer and one queue of 4096 packets. All packets decrement one signal. */
 static void dispatches(struct hsa_program *p, const char *prefix, int count)
 {
 	hsa_queue_t *q = hsa_program_queue(p, 4096, NULL, NULL);
@@ -57,7 +57,7 @@ static void idle(struct hsa_program *p, const char *prefix)
 
 	for (int i = 0; i < QUEUES; i++)
 		q[i] = hsa_program_queue(p, 64, NULL, NULL);
-	/* the watcher slows down within the first two seconds */
+	/* wait until the watcher has slowed down, which takes up to two seconds */
 	nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 200000000}, NULL);
 	cpu = cpu_seconds();
 	nanosleep(&(struct timespec){.tv_sec = 2}, NULL);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* stack_cost DEPTH COUNT [WAYS]: measures an empty fill, which launches nothing because the runtime
- * refuses it. The fill is called from DEPTH functions below main(), from WAYS places (1) with
- * different stacks. Prints the median of ns per call. Compiled without frame pointers. For
- * bench/stacks.py. */
+/* stack_cost DEPTH COUNT [WAYS]: measures a fill without a buffer, which the runtime refuses. The
+ * fill is called DEPTH functions below main(), through WAYS (1) different stacks. Prints the median
+ * of the ns per call. Compiled without frame pointers. bench/stacks.py runs this program. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>

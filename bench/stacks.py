@@ -4,8 +4,9 @@
 
 usage: bench/stacks.py [--build DIR] [--pairs N]
 
-For each stack depth, from one place and from 1,000 places in turn, and for Python: prints the
-medians of both sides, and the median of the differences within pairs, in ns per launch.
+Measures each stack depth with one stack and with 1,000 stacks in turn, and calls from Python.
+Prints the medians of both sides and the median of the differences within pairs, in ns per
+launch.
 """
 import argparse
 import pathlib

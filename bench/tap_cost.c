@@ -9,10 +9,10 @@
  *   child:  measures, prints "key value ns" and "key_ratio value x", relative to the adjacent floor
  *           trial
  *
- * The floor waits for its time stamps and is hardly affected by another thread on its core. A tap
- * uses that waiting time for work, and is affected. So trials are short and sorted by whether the
- * core was shared (measure.h): trials on an unshared core give the figures, trials on a shared core
- * "key_shared_ratio".
+ * The floor mostly waits for its time stamps, so another thread on its core hardly affects it. A
+ * tap works during that waiting time, so another thread slows it down. So trials are short and
+ * sorted by whether the core was shared (measure.h): trials on an unshared core give the figures,
+ * trials on a shared core "key_shared_ratio".
  *
  * Each setting (recorded or not, with arguments or without) runs in a separate process, because the
  * library reads its session once. */
@@ -109,9 +109,10 @@ struct job {
 	const void *value;
 	size_t bytes;
 	int cpu;
-	/* median; median of trial / preceding floor trial; on an unshared core */
+	/* on an unshared core: median, and median of the ratios of a trial to the preceding floor
+	 * trial */
 	double ns, ratio;
-	double shared_ratio; /* on a shared core; 0: too few trials */
+	double shared_ratio; /* on a shared core; 0 if too few trials */
 	pthread_barrier_t *barrier;
 };
 
@@ -153,7 +154,7 @@ static void *run_job(void *arg)
 		ns[kind][count[kind]] = trial;
 		ratios[kind][count[kind]++] = trial / beside;
 	}
-	if (count[0] < 5) { /* otherwise use all trials */
+	if (count[0] < 5) { /* too few: use all trials */
 		fprintf(stderr, "tap_cost: another program always used this core\n");
 		count[0] = count[1];
 		memcpy(ns[0], ns[1], sizeof ns[0]);
@@ -207,8 +208,8 @@ static void warm_threads(const char *key, const char *more, struct job job)
 	bench_print(name, ratios / THREADS, "x");
 }
 
-/* Read other data between calls, until L1 and L2 have evicted the data of the tap. Print the mean
- * of the fastest 99 %. */
+/* Between calls, read other data until L1 and L2 have evicted the tap's data. Print the mean of the
+ * fastest 99 %. */
 static void cold(const char *key, const char *more, struct job job)
 {
 	static uint8_t *walk;
@@ -270,7 +271,7 @@ static const cl_icd_dispatch *layer(void)
 	*(void **)&init = dlsym(RTLD_DEFAULT, "clInitLayer");
 	if (!init || init(sizeof target / sizeof(void *), &target, &n, &got) != CL_SUCCESS)
 		exit(3);
-	/* as loaders do, with NULL members */
+	/* like a loader, keep our function where the layer's table has a NULL member */
 	out = target;
 	if (got->clRetainEvent)
 		out.clRetainEvent = got->clRetainEvent;
@@ -298,7 +299,7 @@ static int child(const char *setting)
 			exit(4);
 		all("untouched", "", (struct job){.four = table->clSetKernelArg, .cpu = 1});
 	} else if (!strcmp(setting, "passive")) {
-		/* the collector has stopped the segment: taps are installed but not needed */
+		/* the collector has stopped the segment: taps are installed, but record nothing */
 		for (int i = 0; i < 4 * CALLS; i++)
 			table->clSetKernelArg(NULL, 0, 0, NULL);
 		all("passive", "", (struct job){.four = table->clSetKernelArg, .cpu = 1});

@@ -4,12 +4,12 @@
  * measures the bare call into a separate library (tool_runtime.c), and the floor (two time stamps
  * around the call and a 64-byte record).
  *
- * Prints "key value unit" lines. *_ratio: relative to the floor; *_over: ns more than the bare
+ * Prints "key value unit" lines. *_ratio: relative to the floor; *_over: ns in addition to the bare
  * call. Each trial of one kind has an adjacent trial of the other kind, and the medians are over
  * their differences and ratios. Medians of trials on a shared core (measure.h) are *_shared_over.
  *
- * tool_cost CALLS TOOLS: only make CALLS calls and notify TOOLS contexts of each, for callgrind:
- * take the difference of two runs. */
+ * tool_cost CALLS TOOLS, for callgrind: only makes CALLS calls and notifies TOOLS contexts of each.
+ * The difference between two runs gives the cost of a call. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_icd.h>
 
@@ -58,13 +58,13 @@ struct job {
 	one_argument f;
 	int cpu;
 	double over, ratio; /* trials on an unshared core */
-	double shared_over; /* trials on a shared core; 0: too few trials */
+	double shared_over; /* trials on a shared core; 0 if too few trials */
 	pthread_barrier_t *barrier;
 };
 
 static void *run_job(void *arg)
 {
-	static double known = 1e9; /* least bench_least_busy() so far */
+	static double known = 1e9; /* minimum of bench_least_busy() so far */
 	struct job *j = arg;
 	double over[3][TRIALS], ratio[3][TRIALS], least; /* indexed by enum bench_core */
 	size_t count[3] = {0};
@@ -89,7 +89,7 @@ static void *run_job(void *arg)
 	}
 	if (count[BENCH_SHARED] >= 5)
 		j->shared_over = bench_median(over[BENCH_SHARED], count[BENCH_SHARED]);
-	if (count[BENCH_ALONE] < 5) { /* otherwise use all trials */
+	if (count[BENCH_ALONE] < 5) { /* too few: use all trials */
 		fprintf(stderr, "tool_cost: another program always used this core\n");
 		count[0] = count[1];
 		memcpy(over[0], over[1], sizeof over[0]);
@@ -177,7 +177,7 @@ static one_argument through_the_layer(void)
 	return got->clRetainEvent;
 }
 
-/* Push and pop an external id, as for each operator of a framework. */
+/* Push and pop an external id, as frameworks do for each operator. */
 static void measure_pair(void)
 {
 	double trials[TRIALS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The runtime for tool_cost.c, in a separate library, as runtimes are. A jump to another library
- * costs 2 ns with or without gputap, while a jump within the program costs less than 0.5 ns (a
- * branch predictor's entry for far targets). */
+ * costs 2 ns with or without gputap, while a jump within the program costs less than 0.5 ns
+ * (because branch predictors store far targets separately). */
 int bench_runtime_retain(void *event);
 
 int bench_runtime_retain(void *event)

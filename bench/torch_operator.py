@@ -3,15 +3,15 @@
 
     bench/torch_operator.py [--python PYTHON] [--gputap BUILD/gputap] [--pairs N] [WORKLOAD ..]
 
-A leg is one process, in which torch alternates between calling no observer and calling its
-observers. A pair is one slice of each, one directly after the other. The measure is the CPU time of
-the thread, because the machine may have other work: the median pair of a leg, and the quartiles.
-`add` is one operator (`torch.add(a, b, out=c)`). `train` is a training step of a small network,
-`small` a training step of a larger network, whose ranges take 2 us each: forward, backward,
-optimizer. `observer` is torch's own part: an observer that does nothing.
+A leg is one process, in which torch alternates between slices without and with its observers. A
+pair is two consecutive slices, one of each kind. The measure is the CPU time of the thread, because
+the machine may have other load. Results are the median and the quartiles of a leg's pairs. `add` is
+one operator (`torch.add(a, b, out=c)`). `train` is a training step of a small network, `small` a
+training step of a larger network, whose ranges take 2 us each: forward, backward, optimizer.
+`observer` is torch's own part: an observer that does nothing.
 
-`loaded` measures programs that are not recorded, which have no switch within a process: each pair
-is two processes of the workload `add`, the first without the package.
+`loaded` measures programs that are not recorded. The package cannot be switched off within a
+process, so each pair is two processes of the workload `add`, the first without the package.
 """
 import argparse
 import json
@@ -66,7 +66,7 @@ with profile:
     print(json.dumps([(time_slice(False), time_slice(True)) for _ in range(pairs)]))
 """
 
-# runs no other code: torch's own cost of an observer
+# observers that run no code: torch's own cost of an observer
 OBSERVER = """
 #include <ATen/record_function.h>
 static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction &) { return nullptr; }
@@ -110,7 +110,7 @@ def say(title, pairs):
 
 
 def compare_loaded(options, environment):
-    """Compare processes with the package, and with `gputap run` that omits operators."""
+    """Compare processes without and with the package, and with `gputap run` without operators."""
     without = {name: text for name, text in environment.items() if name != "PYTHONPATH"}
     cases = {
         "package": (None, {}),

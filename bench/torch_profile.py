@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Measure the end of a torch profile with gputap's bridge in it; print Markdown.
+"""Measure the cost of ending a torch profile that contains gputap's bridge; print Markdown.
 
     bench/torch_profile.py [--python PYTHON] [--build BUILD] [--kernels N] [--ways runtime,plug-in]
 
-PYTHON has torch and gputap's package (pip install ./torch). Each leg is a separate process: N
-kernels of the reference accelerator (soft/refdev), each with its calls, in operators that launch
-1,000 each, in one profile. They are recorded by gputap's own runtime or through the vendor's
-plug-in, with or without torch's processing at the end of a profile (trace_only). Figures are the
-CPU time of the thread that ends the profile (in total, and the part of the bridge), the memory
-growth of the process from before the profile to after its end, and the leg's own count of events
-found in the profile.
+PYTHON has torch and gputap's package (pip install ./torch). Each leg is a separate process with one
+profile. In the profile, operators launch N kernels of the reference accelerator (soft/refdev),
+1,000 per operator, each with its calls. gputap's own runtime or the vendor's plug-in records them,
+with or without torch's processing at the end of a profile (trace_only). Figures are the CPU time of
+the thread that ends the profile (in total, and the part of the bridge), the growth of the process's
+memory from the start of the profile to its end, and the number of events that the leg finds in the
+profile.
 """
 import argparse
 import json

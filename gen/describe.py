@@ -2,13 +2,14 @@
 """Read an API description (api/*.api) and check it. api/README.md describes the language.
 
 Every error raises one Bad("file:line: sentence"), with the nearest known word if a name is unknown,
-so that the author of a description sees the line and never a traceback."""
+so that the author of a description sees the line, not a traceback."""
 import copy
 import difflib
 import os
 import re
 
-# Facts about a call that the runtime's submitting thread needs in addition to its kind and stream.
+# Facts about a call that the thread that submits in the runtime needs in addition to its kind and
+# stream.
 ORDER_WORDS = ('by_handle', 'of_thread', 'plain', 'confuses')
 # How the ranks of a communicator wait for each other in a collective call: enum gt_collective.
 COLLECTIVES = ('all', 'from_root', 'to_root', 'any')
@@ -46,7 +47,8 @@ TOKEN = re.compile(
     r'(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b'
     r'|([A-Za-z_][\w.]*)|([][{}(),:=*])|(\S))'
 )
-# Names that the generated code uses itself. An argument with such a name gets a trailing _ there.
+# Names that the generated code itself uses. In generated C, an argument with such a name gets a
+# trailing _.
 RESERVED = ('tap', 'real', 'to', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs',
             'bytes', 'call', 'services', 'status', 'came')
 
@@ -61,8 +63,8 @@ def nearest(word, words):
 
 
 class Token(str):
-    """A word in the file and its position. `first`: true at the beginning of a line, where
-    statements begin."""
+    """A word in the file and its position. `first`: true at the beginning of a line, where a
+    statement begins."""
     file, line, kind, first = '', 0, '', False
 
 
@@ -84,7 +86,7 @@ class Arg:
         self.name = self.shown + ('_' if self.shown in RESERVED else '')  # in generated C
         # value pointer out status string strings until0 named array outarray properties struct
         self.how = 'value'
-        # argument name or number; outarray: capacity and actual count
+        # length: argument name, or number; outarray: length is the capacity, count the actual count
         self.length = self.count = None
         self.view = base              # type of the memory pointed to
         self.role, self.scale = base.role if stars < 2 else None, 1
@@ -119,7 +121,7 @@ class Operation:
             False,
         )
         self.readable, self.unless, self.exported, self.mark = [], None, None, None
-        self.asks = []  # arguments whose values are queried after the call
+        self.asks = []  # arguments whose values gputap queries after the call
         self.memory = None  # allocation or free: one of MEMORIES
         # ordered: None or a list of ORDER_WORDS
         self.waits, self.ordered, self.direction = False, None, None
@@ -128,14 +130,14 @@ class Operation:
         self.joints = []  # list of JOINTS
 
     def status_arg(self, api):
-        """Return the index of the argument that holds the status; -1: the return value, -2:
-        none."""
+        """Return the index of the argument that holds the status. Return -1 for the return value,
+        -2 if there is no status."""
         found = [i for i, a in enumerate(self.args) if a.how == 'status']
         return found[
             0] if found else -1 if self.ret is api.status_type and not self.ret_stars else -2
 
     def finished(self):
-        """Return what a finishing call has finished: enum gt_finished."""
+        """Return which GPU activities have finished after this call: enum gt_finished."""
         roles = [a.role for a in self.args]
         if self.drains:
             return 'STREAM'
@@ -165,7 +167,7 @@ class Runtime:
         self.area, self.name = area, name
         self.library = self.way = self.hint = self.needs = self.software = None
         self.other, self.device = (None, None), (None, None)
-        self.compiler = None, None, None  # name or else file, how to install it
+        self.compiler = None, None, None  # name or otherwise file, how to install it
 
 
 class Api:

@@ -11,7 +11,7 @@ RUNTIME_MEMBERS = ('area', 'name', 'library', 'way', 'other_way', 'symbol', 'nee
                    'device_is', 'software', 'hint', 'compiler', 'compiler_file', 'compiler_hint',
                    'absent')
 OWN_MODES = ('default', 'lite', 'standard')
-COUNT = 32  # GT_DOMAIN_COUNT: size of arrays indexed by domain, some of them in shared memory
+COUNT = 32  # GT_DOMAIN_COUNT: size of arrays indexed by domain, some in shared memory
 
 
 class Wrong(Exception):
@@ -19,8 +19,8 @@ class Wrong(Exception):
 
 
 def check(apis):
-    """Check that statements that refer to other domains name existing domains, and that numbers
-    and names are unique."""
+    """Check that the other domains that statements name exist, and that numbers and names are
+    unique."""
     names, groups = {a.domain: a for a in apis}, {a.outermost for a in apis if a.outermost}
     for a in apis:
         where = f'{a.sources[0]}:{a.domain.line}'
@@ -63,8 +63,8 @@ def quoted(text):
 
 
 def variables(apis):
-    """generated/variables.inc: struct gt_variable, each variable once, even if several descriptions
-    contain it"""
+    """generated/variables.inc: struct gt_variable, once for each variable, even if several
+    descriptions contain the variable"""
     rows, users = {}, {}
     for a in apis:
         for v in a.variables:
@@ -85,8 +85,8 @@ def variables(apis):
 
 
 def variable_names(apis):
-    """generated/variable_names.h: lists of variable names: variables that load gputap, and
-    variables with saved values"""
+    """generated/variable_names.h: two lists of variable names: those that load gputap, and those
+    with saved values"""
     each = {v.name: v for a in apis for v in a.variables}.values()
     out = [BANNER + '#ifndef GPUTAP_GENERATED_VARIABLE_NAMES_H',
            '#define GPUTAP_GENERATED_VARIABLE_NAMES_H\n',
@@ -103,7 +103,7 @@ def variable_names(apis):
 
 
 def substitutes(apis):
-    """generated/substitutes.h: our libraries for programs that request a library of a runtime"""
+    """generated/substitutes.h: our libraries, for programs that request a runtime's library"""
     given = [a for a in apis if a.substitutes]
     if len(given) > 1:
         raise Wrong(f'{given[1].sources[0]}: {given[0].sources[0]} also has substitutes: the'
@@ -119,8 +119,8 @@ def substitutes(apis):
 
 
 def runtimes(apis):
-    """generated/runtimes.h: libraries and tools that accelerator programs need; a runtime without
-    operations is not traced"""
+    """generated/runtimes.h: libraries and tools that accelerator programs need. A runtime without
+    operations is not traced."""
     given = [a for a in apis if a.runtime]
     traced = ', '.join(a.runtime.name for a in given if a.operations)
     out = [BANNER + '#ifndef GPUTAP_GENERATED_RUNTIMES_H\n#define GPUTAP_GENERATED_RUNTIMES_H\n',
@@ -240,8 +240,8 @@ def attachments(apis):
 
 
 def interposed(apis, folders):
-    """generated/interposed.h: the lists of folders with a <name>_interposed.h, and the
-    interposition in descriptions"""
+    """generated/interposed.h: the folders that contain a <name>_interposed.h, and the descriptions
+    that contain interposition"""
     out = [
         BANNER + '#ifndef GPUTAP_GENERATED_INTERPOSED_H\n#define GPUTAP_GENERATED_INTERPOSED_H\n'
     ]
@@ -289,8 +289,8 @@ def build(apis):
 
 
 def outputs(apis, folders, trials):
-    """(path from the root, text) of the files generated from all descriptions together. @folders:
-    folders that interpose. @trials: folders with their own trial in gputap doctor."""
+    """Return (path from the root, text) of each file generated from all descriptions together.
+    @folders: folders that interpose. @trials: folders with their own trial in gputap doctor."""
     check(apis)
     return [('generated/domains.h', listed(apis)), ('generated/domains_info.inc', infos(apis)),
             ('generated/domains_traits.inc', traits(apis)),
@@ -308,7 +308,7 @@ def outputs(apis, folders, trials):
 # One domain ------------------------------------------------------------------------
 
 def instances(api):
-    """Number of copies of the domain's library that are traced at the same time."""
+    """Return the number of copies of the domain's library that can be traced at the same time."""
     return f'GT_{upper(api)}_INSTANCES' if api.instances else 'GT_INSTANCES'
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Emit the reader's half: names, types and values of all operations, packed for
+"""Emit the data for readers of captures: names, types and values of all operations, packed for
 src/record/packed.h."""
 from emit_taps import head, upper
 
@@ -47,7 +47,7 @@ class Types:
 
 
 class Texts:
-    """All texts of a domain, one after the other, each once. Tables refer to texts by offset,
+    """All texts of a domain, concatenated, without duplicates. Tables refer to texts by offset,
     because pointers would have to be relocated whenever the library is loaded."""
 
     def __init__(self):
@@ -85,7 +85,7 @@ def alignment(a):
 
 
 def places(op):
-    """Layout of the arguments in a C struct that contains all of them: offset and bytes of each."""
+    """Layout of an operation's arguments in a C struct: offset and bytes of each."""
     at = 0
     for a in op.args:
         at = -(-at // alignment(a)) * alignment(a)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Emit the types of arguments as C++'s typeid() names them, for users of rocprofiler-sdk. The names
-are data, because the library is written in C.
+"""Emit the types of arguments with the names that C++'s typeid() gives them, for users of
+rocprofiler-sdk. The names are data, because the library is written in C.
 
 The name of a type comes from its tag, which a description does not contain. TAGS lists the types
 whose tags differ from their names."""
@@ -49,7 +49,7 @@ WITH_ST = ('HIP_RESOURCE_DESC', 'HIP_RESOURCE_VIEW_DESC', 'HIP_TEXTURE_DESC',
            'hipExternalMemoryBufferDesc', 'hipExternalMemoryHandleDesc',
            'hipExternalMemoryMipmappedArrayDesc', 'hipExternalSemaphoreHandleDesc',
            'hipExternalSemaphoreSignalParams', 'hipExternalSemaphoreWaitParams')
-# Callbacks that the prototype spells out: their return type, and their parameters before the user's
+# Callback types that the prototype spells out: return type, and the parameters before the user's
 # pointer.
 RETURN_STATUS = {
     'hsa_iterate_agents': '11hsa_agent_s',

@@ -4,9 +4,9 @@ tools, and a table from operations to ids.
 
 An id never changes. Functions of Level Zero's core API and of Unified Runtime that PTI has
 published keep PTI's ids (api/pti-*.ids, frozen). All other ids are derived from the number of our
-operation, which never changes either. Ids of Level Zero are above 65536 for each of its domains.
-Ids of OpenCL are the number + 1, because 0 is not an id. Ids of Unified Runtime are the number, as
-in PTI."""
+operation, which never changes either. Each domain of Level Zero has a range of ids above 65536. Ids
+of OpenCL are the number + 1, because 0 is not an id. Ids of Unified Runtime equal the number, as in
+PTI."""
 import os
 
 from emit_info import places
@@ -46,7 +46,8 @@ def kind(a, how):
 
 
 def appended(op):
-    """The activity that the call submits to a device if its completion is reported, else NONE."""
+    """Return the activity that the call submits to a device, or NONE if its completion is not
+    reported."""
     if not op.wrap or not op.name.startswith(('zeCommandListAppend', 'clEnqueue')):
         return 'NONE'
     several = any(word in op.name for word in ('CommandBuffer', 'Graph'))
@@ -56,14 +57,15 @@ def appended(op):
 
 
 def launched(op, at):
-    """Offsets of the launched kernel (0: none) and, for an array, of its length."""
+    """Return the offsets of the launched kernel (0: none) and, for an array of kernels, of its
+    length."""
     a = next((a for a in op.args if op.kind == 'launch' and KINDS.get(a.type.name) == 'KERNEL'), 0)
     return (at[a.shown], at.get(str(a.length), 0)) if a else (0, 0)
 
 
 def made(op, at):
-    """Kind of the created object; offset of its address (-1: the return value) and, for an array,
-    of its length and of the address for the count."""
+    """Return the kind of the created object, the offset of its address (-1: the return value) and,
+    for an array, the offsets of its length and of the address for the count."""
     if 'Create' in op.name or 'Clone' in op.name:
         for a in reversed(op.args):
             if a.how in ('out', 'outarray') and kind(a, a.how) != 'NONE':
@@ -97,7 +99,7 @@ def header(group, named, sources):
 
 
 def outputs(apis):
-    """(path from the root, text) of the headers and of the table."""
+    """Return (path from the root, text) of the headers and of the table."""
     by_name, made, rows = {api.domain: api for api in apis}, [], []
     for group, domains in GROUPS.items():
         known = frozen(group)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Emit parts of the headers that are compatible with rocprofiler-sdk
 (include/compat/rocprofiler-sdk): operation ids, a struct of arguments for each operation, the
-runtimes' tables. Also emit, for our library of that name, arguments with other names there."""
+runtimes' tables. Also emit the argument names that differ in the SDK, for our library of the same
+name."""
 import textwrap
 
 from emit_taps import head
 
-# Public headers use the runtime's names of types. Descriptions use names for readers for some types
-# ("hipStreamFlags", "uint"), which the headers spell as the underlying types.
+# Public headers use the runtime's type names. For some types, descriptions use names for readers
+# ("hipStreamFlags", "uint"); the headers spell these as the underlying types.
 SPELLED = ('integer', 'flags')
 ELABORATED = {
     'hipLimit_t': 'enum', 'hipTextureAddressMode': 'enum', 'hipTextureFilterMode': 'enum',
@@ -62,15 +63,14 @@ def spelling(t):
 
 
 def declared(a, name, passed=False):
-    """@passed: true for a parameter of a function, false for a member. For a dim3 member the SDK
-             has
-    its own type, which must not be a C++ class."""
+    """Return the declaration of @a as @name. @passed: true for a parameter of a function, false for
+    a member. A dim3 member has the SDK's own type, because it must not be a C++ class."""
     base = (
         'rocprofiler_dim3_t'
         if a.type.name == 'dim3' and not a.stars and not passed
         else spelling(a.type)
     )
-    # no const members: a const member would make the union unusable
+    # without const, because a const member would make the union unusable
     text = a.spelled(base) if a.stars or passed else base
     return f'{text} {name}'.replace('* ', '*').rstrip()
 
@@ -162,7 +162,7 @@ def argument_names(api):
 
 
 def outputs(api):
-    """(path from the root, text) of the public headers, for the domains that have such headers."""
+    """Return (path from the root, text) of the public headers, for the domains that have any."""
     if api.domain not in FOLDERS:
         return []
     folder, part, _ = FOLDERS[api.domain]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Emit the injected library's half: taps, the table of operations, prototypes of the hand-written
-wraps.
+"""Emit the code for the injected library: taps, the table of operations, prototypes of the
+hand-written wraps.
 
-A tap without a service is a tail call to the real function. Otherwise it counts, reads the time,
-makes the call, reads the time, and writes one record of head, arguments and payload. Only
-`readable()` below contains the rules for what a tap may read through the program's pointers, and
-when."""
+A tap without a service is a tail call to the real function. Otherwise the tap counts the call,
+reads the time before and after it, and writes one record that consists of head, arguments and
+payload. Only `readable()` below contains the rules for what a tap may read through the program's
+pointers, and when."""
 import re
 import textwrap
 
@@ -37,7 +37,7 @@ def word(type_, stars, text):
 
 
 def status_value(api, op):
-    """Return a C expression, or None."""
+    """Return a C expression for the status, or None."""
     i = op.status_arg(api)
     return None if i == -2 else 'ret' if i == -1 else '*' + op.args[i].name
 
@@ -59,7 +59,7 @@ def readable(api, op):
     value = status_value(api, op)
     ok = succeeded(api, value) + ''.join(f' || {value} == {n}'
                                          for _, n in op.readable) if value else '1'
-    if op.unless:  # a callback may run before the call returns and free the callback's data
+    if op.unless:  # a callback may run before the call returns, and may free the callback's data
         ok = f'({ok}) && !{op.unless}' if '||' in ok else f'{ok} && !{op.unless}'
     return ok
 
@@ -137,7 +137,7 @@ services & (GT_SERVICE_STREAM | GT_SERVICE_ACTIVITY) ? {thread} : NULL, 0, 0}};{
 
 
 def own_values(api, op):
-    """Return declarations and statements for the status and the number of elements, which are known
+    """Return declarations and statements for the status and the number of elements. Both are known
     even if the program passes NULL."""
     local, own = [], []
     for a in op.args:
@@ -152,8 +152,8 @@ def own_values(api, op):
 
 
 def moves(op, thread):
-    """Return the statements that describe the data of a memcpy or memset, for its GPU activity:
-    after gt_api_enter() and before gt_api_leave()."""
+    """Return the statements, between gt_api_enter() and gt_api_leave(), that describe the data of a
+    memcpy or memset for its GPU activity."""
     if op.kind not in ('copy', 'set'):
         return '', ''
     values = {
@@ -184,8 +184,8 @@ def moves(op, thread):
     )
 
 
-# An unrecorded call: pass on the facts that the submit order of its stream needs, before and after
-# the call, in the three forms of `around()`.
+# Pass an unrecorded call's facts to the submit order of its stream, before and after the call, in
+# the three forms of `around()`.
 UNRECORDED = """
 static GT_ORDER {c} GT_ORDER_NAME({name})({parameters})
 {{
@@ -204,8 +204,8 @@ def indented(statements, depth):
 def around(op, early):
     """Return the statements before and after an unrecorded call, in three forms. A call that does
     not wait needs the thread's state, because its GPU activity is always followed. A call that
-    waits needs the state only with submit orders. If it is not part of a submit order, it needs
-    only the wait."""
+    waits needs the state only if it is part of a submit order; otherwise it needs only its wait
+    noted."""
     before, after = zip(moves(op, 't'), ordered(op, 't'))
     before, after = ([text.removeprefix(f'{ORDER_ASKED} ') for text in part]
                      for part in (before, after))
@@ -222,8 +222,8 @@ def around(op, early):
 
 
 def unrecorded(api, op):
-    """Return the function that passes an unrecorded call to the submit order and notes its wait,
-    or "" if it is not needed."""
+    """Return the function that passes an unrecorded call to the submit order and notes its wait, or
+    "" if no such function is needed."""
     if not api.outermost or not (ordered(op, 't')[0] or op.waits):
         return []
     call, void = ', '.join(a.name for a in op.args), op.returns_nothing()
@@ -249,8 +249,8 @@ ORDER_ASKED = 'if (gt_unlikely(gt_tap_options.submit_orders))'
 
 
 def ordered(op, thread):
-    """Return the statements that notify a runtime that submits from its own threads: after
-    gt_api_enter() and before gt_api_leave()."""
+    """Return the statements, between gt_api_enter() and gt_api_leave(), that notify a runtime that
+    submits from its own threads."""
     if op.ordered is None:
         return '', ''
     if 'confuses' in op.ordered:
@@ -272,8 +272,8 @@ def ordered(op, thread):
 
 
 def tap(api, op):
-    """Return three functions: the tap itself, small enough to need no frame, its path for enabled
-    services, and its path for a tool."""
+    """Return three functions: the tap itself, which is small enough to need no stack frame, its
+    path for enabled services, and its path for a tool."""
     up, void, status, c = upper(api), op.returns_nothing(), op.status_arg(api), op.ret_c()
     call, wrap = ', '.join(a.name for a in op.args), op.wrap and not op.direct
     indent = '\n' + '\t' * (1 + wrap)
@@ -512,8 +512,8 @@ def extension_taps(api):
 
 def operations(api):
     """generated/<domain>_operations.inc: struct gt_operation per operation, in the order of the
-    indices, preceded by declarations of the taps, because the taps of each instance are a separate
-    compilation unit"""
+    indices. Declarations of the taps come first, because the taps of each instance are a separate
+    compilation unit."""
     up, out = upper(api), [head(api, 'emit_taps.py')]
     out += [f'GT_TAP_DECLARE({op.ret_c()}, {op.name}, ({parameters(op)}));'
             for op in api.real()] + ['']
@@ -630,8 +630,8 @@ def exports(api):
         head(api, 'emit_taps.py'),
         '/* X(operation, "name as it is exported"), in strcmp() order of the operations */'
     ]
-    # not extensions of other APIs, which programs look up at run time. A C++ name comes first: if
-    # both exist, the operation's name wins
+    # without extensions of other APIs, which programs look up at run time. C++ names come first, so
+    # that the operation's name wins if both exist
     out += [
         f'X({op.name}, "{name}")' for op in sorted(api.real(), key=lambda op: op.name)
         if op.number < api.table_count or not api.table

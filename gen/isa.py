@@ -2,9 +2,9 @@
 """Translate soft/amdgpu/isa/*.isa to C: the interpreter's instruction table, its scalar functions
 and its lane loops.
 
-Files generated from NAME.isa: NAME_ops.inc (types of the rows: soft/amdgpu/isa/isa_wave.h),
-NAME_scalar.inc, NAME_lanes.inc and NAME_hand.h (prototypes of its `hand` functions). The head of
-the description describes the language."""
+Generates from NAME.isa: NAME_ops.inc (soft/amdgpu/isa/isa_wave.h defines the types of the rows),
+NAME_scalar.inc, NAME_lanes.inc and NAME_hand.h (prototypes of its `hand` functions). The comment at
+the start of NAME.isa describes the language."""
 import os
 import re
 
@@ -373,7 +373,7 @@ def hand(path, found):
 
 
 def wrap(line, limit=128):
-    """Break at spaces; indent continuation lines with two tabs."""
+    """Break a line at spaces, and indent continuation lines with two tabs."""
     out, indent = '', line[:len(line) - len(line.lstrip('\t'))]
     words, now = line.split(' '), ''
     for w in words:

@@ -727,7 +727,7 @@ struct buffer_info {
 };
 
 /* Give an inaccessible address, like NoAddress memory, to a buffer of another process, which is
- * mapped explicitly. Return NULL if memory is short. */
+ * mapped explicitly. Return NULL if out of memory. */
 static void *name_foreign(int fd, const struct soft_ticket *t)
 {
 	char *pages = map_pages(t->bytes, 0, -1, NOT_IN_FILE);

@@ -123,7 +123,7 @@ struct soft_kernel {
 };
 
 /* Return a kernel borrowed from the cache: valid until the next call with the same cache. NULL:
- * memory is short. */
+ * out of memory. */
 const struct soft_kernel *soft_kernel_get(struct soft_kernel_cache *cache, uint64_t object);
 void soft_kernel_cache_clear(struct soft_kernel_cache *cache);
 

@@ -8,7 +8,7 @@
 
 static unsigned primary_flags[SOFT_CU_DEVICES_MOST];
 
-/* Create a context. Call with the lock held. Return NULL if memory is short. */
+/* Create a context. Call with the lock held. Return NULL if out of memory. */
 static CUcontext make_context(CUdevice device, unsigned flags, bool is_primary)
 {
 	static unsigned ids;

@@ -206,7 +206,7 @@ static inline int soft_cu_leave(int status)
 bool soft_cu_knows_context(CUcontext context);
 /* Return the stream of a handle, or NULL. Handle 0 may mean the thread's default stream. */
 struct soft_cu_stream *soft_cu_find_stream(CUcontext context, CUstream handle, bool per_thread);
-/* Create a stream. Return NULL if memory is short. */
+/* Create a stream. Return NULL if out of memory. */
 struct soft_cu_stream *soft_cu_make_stream(CUcontext context, unsigned flags, int priority,
 					   uint64_t owner);
 /* End the stream's thread after it has finished its tasks. */
@@ -244,7 +244,7 @@ int soft_cu_run_kernel(const struct soft_cu_task *task);
 /* Graphs. Call the following functions with the lock held. */
 CUgraph soft_cu_make_graph(void);
 void soft_cu_free_graph(CUgraph graph);
-/* Add a node, taking ownership of @task. Return NULL if memory is short. */
+/* Add a node, taking ownership of @task. Return NULL if out of memory. */
 CUgraphNode soft_cu_add_node(CUgraph graph, int type, struct soft_cu_task *task,
 			     const CUgraphNode *from, size_t count);
 CUgraph soft_cu_clone_graph(CUgraph graph);
@@ -252,7 +252,7 @@ bool soft_cu_append_nodes(struct soft_cu_nodes *nodes, const CUgraphNode *from, 
 bool soft_cu_knows_graph(CUgraph graph);
 bool soft_cu_knows_exec(CUgraphExec exec);
 bool soft_cu_knows_node(CUgraphNode node);
-/* Copy a task for a launch. Return NULL if memory is short. */
+/* Copy a task for a launch. Return NULL if out of memory. */
 struct soft_cu_task *soft_cu_copy_task(const struct soft_cu_task *task);
 /* Make the task for cuGraphAddKernelNode() and similar calls. Return a status. */
 int soft_cu_make_node_task(const CUDA_KERNEL_NODE_PARAMS *parameters, struct soft_cu_task **task);
@@ -271,7 +271,7 @@ void **soft_cu_copy_arguments(const struct soft_cuda_parameters *parameters, voi
 int soft_cu_make_copy_task(const CUDA_MEMCPY3D *copy, struct soft_cu_task **task);
 int soft_cu_make_set_task(const CUDA_MEMSET_NODE_PARAMS *set, struct soft_cu_task **task);
 
-/* Make a zeroed task. Return NULL if memory is short. */
+/* Make a zeroed task. Return NULL if out of memory. */
 struct soft_cu_task *soft_cu_make_task(enum soft_cu_kind kind);
 void soft_cu_discard_task(struct soft_cu_task *task);
 

@@ -310,7 +310,7 @@ int soft_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *nam
 
 /* Unpack `extra`: a list of keys and values that ends with END. The parameters in the buffer are
  * laid out like a struct. Return an allocated array of addresses, or NULL if `extra` is invalid or
- * memory is short. */
+ * out of memory. */
 static void **unpack_extra(const struct soft_cuda_parameters *p, void **extra)
 {
 	const char *buffer = NULL;

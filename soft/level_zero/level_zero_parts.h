@@ -299,7 +299,7 @@ extern void (*soft_ze_on_look)(void);
 
 /* object.c ------------------------------------------------------------------------ */
 
-/* Allocate a zeroed object with its kind set. Return NULL if memory is short. */
+/* Allocate a zeroed object with its kind set. Return NULL if out of memory. */
 void *soft_ze_object_create(enum soft_ze_kind kind, size_t bytes);
 /* Destroy an object. The handle of the object is refused until another object reuses the memory. */
 void soft_ze_object_destroy(void *object, enum soft_ze_kind kind);
@@ -346,7 +346,7 @@ void soft_ze_event_read_times(const struct soft_ze_event *event, ze_kernel_times
 
 struct soft_ze_command *soft_ze_command_create(enum soft_ze_command_kind kind);
 void soft_ze_command_destroy(struct soft_ze_command *command);
-/* Take references to events. Return false if memory is short or a handle is invalid. */
+/* Take references to events. Return false if out of memory or if a handle is invalid. */
 bool soft_ze_command_set_events(struct soft_ze_command *command, ze_event_handle_t signal,
 				uint32_t wait_count, ze_event_handle_t *waits);
 bool soft_ze_command_set_waits(struct soft_ze_command *command, uint32_t wait_count,
@@ -400,7 +400,7 @@ ze_result_t soft_ze_launch_set(struct soft_ze_launch *launch, uint32_t index, si
 			       const void *value);
 extern struct soft_ze_context soft_ze_default_context;
 struct soft_ze_device *soft_ze_device_number(unsigned index);
-/* Append @command, taking ownership in any case. NULL means that memory was short. */
+/* Append @command, taking ownership in any case. NULL: out of memory. */
 ze_result_t soft_ze_list_append(ze_command_list_handle_t list, struct soft_ze_command *command,
 				ze_event_handle_t signal, uint32_t wait_count,
 				ze_event_handle_t *waits);

@@ -87,7 +87,7 @@ void soft_cl_queue_destroy(struct soft_cl_queue *queue);
  * OpenCL was found. */
 bool soft_cl_takes_image(const char *opencl, const struct soft_cl_image *image);
 /* Create an image with the pixels of @image, which the program owns; or with the pixels of @whole,
- * to which it holds a reference; or with new zeroed pixels. Return NULL if memory is short. */
+ * to which it holds a reference; or with new zeroed pixels. Return NULL if out of memory. */
 struct soft_cl_object *soft_cl_image_create(const struct soft_cl_image *image,
 					    struct soft_cl_object *whole);
 const struct soft_cl_image *soft_cl_image_of(const struct soft_cl_object *object);

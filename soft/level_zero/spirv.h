@@ -46,9 +46,9 @@ struct soft_spirv {
 };
 
 /* Add the contents of @words to @out, which the caller zeroes before the first call. Return false
- * and leave @out unchanged if the words are not SPIR-V or memory is short. */
+ * and leave @out unchanged if the words are not SPIR-V or if out of memory. */
 bool soft_spirv_read(struct soft_spirv *out, const uint32_t *words, size_t count);
-/* Add a kernel without parameters. Return NULL if memory is short. */
+/* Add a kernel without parameters. Return NULL if out of memory. */
 struct soft_spirv_kernel *soft_spirv_add_kernel(struct soft_spirv *spirv, const char *name);
 bool soft_spirv_add_parameter(struct soft_spirv_kernel *kernel, enum soft_spirv_parameter_kind kind,
 			      size_t bytes);

@@ -128,7 +128,7 @@ void ref_tell_submitted(struct ref_task *task);
 void ref_tell_completed(struct ref_task *task);
 
 /* Streams. */
-struct refdevStream *ref_stream_of(refdevStream_t stream); /* return NULL if memory is short */
+struct refdevStream *ref_stream_of(refdevStream_t stream); /* return NULL if out of memory */
 /* Take ownership of @task, which is freed when it is done or captured. */
 refdevError_t ref_submit(struct refdevStream *s, struct ref_task *task);
 refdevError_t ref_stream_wait(struct refdevStream *s);
@@ -149,7 +149,7 @@ refdevError_t ref_graph_launch(refdevGraphExec_t exec, struct refdevStream *s);
 void ref_event_put(refdevEvent_t event);
 void ref_task_free(struct ref_task *task);
 void ref_tasks_free(struct ref_task *first);
-/* Make a task. Return NULL if memory is short. */
+/* Make a task. Return NULL if out of memory. */
 struct ref_task *ref_task_kernel(refdevKernel_t kernel, refdevDim3 grid, refdevDim3 block,
 				 const void *arguments, size_t bytes);
 struct ref_task *ref_task_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,

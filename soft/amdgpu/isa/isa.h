@@ -109,7 +109,7 @@ bool soft_isa_has(uint32_t gfx);
 /* Return all supported targets: "gfx900 gfx906". */
 const char *soft_isa_targets(void);
 
-/* Create a machine. Return NULL if memory is short or gpu->gfx is not supported. */
+/* Create a machine. Return NULL if out of memory or if gpu->gfx is not supported. */
 struct soft_isa *soft_isa_create(const struct soft_isa_gpu *gpu);
 /* Destroy the machine, also after a jump out of a run. Ignores NULL. */
 void soft_isa_destroy(struct soft_isa *isa);

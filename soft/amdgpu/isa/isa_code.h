@@ -25,7 +25,7 @@ struct code {
 	uint64_t forgotten; /* number of processed ranges in the list */
 };
 
-/* Return the page that contains @address, creating it if necessary. NULL: memory is short. */
+/* Return the page that contains @address, creating it if necessary. NULL: out of memory. */
 struct code_page *soft_code_page(struct code *code, uint64_t address);
 /* Drop pages that other threads have reported as unloaded. */
 void soft_code_refresh(struct code *code);

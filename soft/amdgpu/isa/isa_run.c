@@ -85,7 +85,7 @@ void soft_isa_destroy(struct soft_isa *isa)
 
 /* ---- steps ---- */
 
-/* Return the decoded step at @pc. Return NULL if memory is short or, with *@event set, if @pc is
+/* Return the decoded step at @pc. Return NULL if out of memory or, with *@event set, if @pc is
  * outside the kernel's code. */
 static struct soft_step *fetch_step(struct soft_isa *isa, struct code_page **page, uint64_t pc,
 				    int *event)
@@ -114,7 +114,7 @@ static struct soft_step *fetch_step(struct soft_isa *isa, struct code_page **pag
 }
 
 /* Run until a step returns an event. w->pc is then after the instruction that returned the event,
- * or at the instruction if it failed. Return the event; 0: memory is short. */
+ * or at the instruction if it failed. Return the event; 0: out of memory. */
 static int run_wave(struct soft_isa *isa, struct soft_wave *w)
 {
 	const struct soft_step *steps = NULL, *s; /* steps of the page at @base */
