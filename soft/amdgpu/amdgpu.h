@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A substitute for libhsakmt.so.1 (the "thunk"): software GPUs answer the calls that ROCr makes to
- * the kernel's driver.
+/* A substitute for libhsakmt.so.1 (the "thunk"): it answers the calls that ROCr makes to the
+ * kernel's driver, and simulates the GPUs.
  *
  *   program ─ HIP ─ ROCr ──hsaKmt*()──► thunk.c topology.c memory.c event.c queue.c      (calls)
  *                    ├─ (libdrm's, for the clock rate) ─► drm.c
  *                    └─ packets, doorbells, signals in memory
- *                        └─► queue_aql.c queue_sdma.c               (one worker thread per queue)
+ *                        └─► queue_aql.c queue_sdma.c               (one worker thread per
+ *                          queue)
  *                             └─ dispatch.c kernel.c blit.c durations.c isa/
  *   all of them use state.c
  *
  * Node 0 is the CPU, nodes 1 to `gpus` are GPUs. All memory is memory of this process: a GPU
- * address is a host address, or its alias. State belongs to the process and to hsaKmtOpenKFD(). As
- * with the real driver, a child after fork() has no state, and each call fails until the child
- * opens the driver again.
+ * address is a host address, or its alias. State belongs to the process that called
+ * hsaKmtOpenKFD(). As with the real driver, a fork child has no state, and each call fails until
+ * the child opens the driver again.
  * Lock order: queues, then bells. The locks of memory, events and kernels are taken last, one at a
  * time. No lock is held while a packet runs.
  * Never here: accesses to /dev/kfd, /dev/dri or libdrm; calls to ROCr. */
@@ -33,8 +34,8 @@
 
 /* state.c: state that all parts use */
 const struct soft_amdgpu_config *soft_config(void); /* valid after the first hsaKmtOpenKFD() */
-/* Return SUCCESS in the process that opened the driver, between open and close. Every call starts
- * with this check. */
+/* Return SUCCESS while this process has the driver open, otherwise an error. Every call starts with
+ * this check. */
 HSAKMT_STATUS soft_opened(void);
 /* count one operation of this kind; return true if the operation must fail */
 bool soft_fails(enum soft_amdgpu_fault fault);
@@ -47,9 +48,9 @@ static inline uint64_t soft_gpu_ticks(HSAuint32 node)
 {
 	return soft_clock_ticks(&soft_config()->clock[node - 1], soft_clock_host_ns());
 }
-/* Print a line on stderr, unconditionally: "soft amdgpu: ...". */
+/* Print a line on stderr at any trace level: "soft amdgpu: ...". */
 void soft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Print a line on stderr at this level of SOFT_AMDGPU_TRACE or a higher one. */
+/* Print a line on stderr if SOFT_AMDGPU_TRACE is at least this level. */
 void soft_trace_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define soft_trace(level, ...)                                            \
 	do {                                                              \
@@ -62,7 +63,7 @@ void soft_trace_line(const char *format, ...) __attribute__((format(printf, 1, 2
 bool soft_config_read(void);
 void soft_config_drop_gpus(void);
 void soft_state_count_opens(int more);
-/* Close the driver in a fork child, until the child opens it again. */
+/* Close the driver in a fork child, which may open it again. */
 void soft_state_forked(void);
 /* Return true in a fork child that opens the driver for the first time. */
 bool soft_state_renew(void);
@@ -70,7 +71,7 @@ bool soft_state_renew(void);
 /* thunk.c */
 bool soft_is_rocr(const void *caller); /* return true if this return address lies in ROCr */
 
-/* topology.c: apertures for flat addresses of LDS and scratch, 4 GiB each, above all host
+/* topology.c: apertures, each 4 GiB of flat addresses for LDS or scratch, above all host
  * addresses */
 #define SOFT_LDS_APERTURE     0x0001000000000000ull
 #define SOFT_PRIVATE_APERTURE 0x0002000000000000ull
@@ -95,12 +96,12 @@ void soft_memory_notify_freed(void (*notify)(uint64_t base, uint64_t bytes));
 void soft_memory_close(void); /* drop all records, without unmapping memory */
 
 /* event.c */
-/* Signal the event with this id, like the interrupt of a completed packet does. */
+/* Signal the event with this id, as the interrupt of a completed packet does. */
 void soft_event_signal(uint32_t id);
 /* Signal all events whose ids end in these bits and whose mailboxes were written. For s_sendmsg in
  * a kernel. */
 void soft_event_interrupt(uint32_t low_bits);
-/* Report that a GPU accessed missing memory: notifies ROCr's handler, which ends the program.
+/* Report that a GPU accessed unmapped memory. Notifies ROCr's handler, which ends the program.
  * Return false if ROCr has no handler. */
 bool soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only);
 void soft_event_forked(void);
@@ -116,7 +117,8 @@ void soft_kernel_forked(void);
 /* durations.c: durations of kernels, from SOFT_AMDGPU_DURATIONS */
 /* Read the file. Return false after printing the error on stderr. */
 bool soft_durations_open(const char *path);
-/* Return the duration of the kernel with this mangled name, or 0 for the time of its execution. */
+/* Return the duration of the kernel with this mangled name, or 0 if the kernel lasts as long as its
+ * execution. */
 uint64_t soft_duration_ns(const char *kernel);
 
 /* Exported for libdtif.so (dtif.c): a node and its links in the layout of thunk_abi.h, and the

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCr's own shaders, with which ROCr copies and fills before any code object is loaded (loading a
- * code object is such a copy). The shaders have no symbols and no kernel descriptor, only an
- * amd_kernel_code_t that ROCr itself puts at the start of an executable allocation, before the
- * code.
- * The register counts in this struct distinguish the three shaders. The argument blocks of the
+/* Runs ROCr's own copy and fill shaders. ROCr needs them before any code object is loaded, because
+ * it loads a code object with such a copy. The shaders have no symbols and no kernel descriptor,
+ * only an amd_kernel_code_t that ROCr itself puts at the start of an executable allocation, before
+ * the code.
+ * The register counts in that struct distinguish the three shaders. The argument blocks of the
  * shaders contain the start and end of the copy. */
 #include <hsa/amd_hsa_kernel_code.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "soft/amdgpu/config.h"
 #include "soft/common/settings.h"
 
-/* makes an unconverted stamp recognisable, because it is no host time */
+/* makes an unconverted stamp recognisable, because it cannot be a host time */
 #define CLOCK_EPOCH_NS 123456789000ll
 
 struct config_reader {

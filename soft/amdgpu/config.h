@@ -44,10 +44,10 @@ struct soft_gpu_type {
 
 /* Operations that can be made to fail. */
 enum soft_amdgpu_fault {
-	SOFT_FAIL_ALLOCATE, /* an allocation fails: no host or device memory */
-	/* no event is left: ROCr then polls its signals, and creates no queue */
+	SOFT_FAIL_ALLOCATE, /* an allocation fails: out of host or device memory */
+	/* all events are in use: ROCr then polls its signals, and creates no queue */
 	SOFT_FAIL_EVENT,
-	SOFT_FAIL_QUEUE,  /* no queue is left */
+	SOFT_FAIL_QUEUE,  /* all queues are in use */
 	SOFT_FAIL_KERNEL, /* a kernel ends its queue with an error */
 	SOFT_FAIL_HANG,   /* a kernel never ends */
 	SOFT_FAIL_COUNT

@@ -3,8 +3,8 @@
  * it and measures its time.
  *
  * A kernel with a set duration ends exactly that long after its start, according to its stamps, but
- * not before its execution ended. All accesses that may touch the program's memory are in a guarded
- * call. */
+ * not before its execution ended. A guarded call contains all accesses that may touch the program's
+ * memory. */
 #include <hsa/hsa.h>
 #include <stdio.h>
 #include <time.h>
@@ -29,8 +29,8 @@ static uint64_t read_queue_clock(void *queue)
 	return soft_gpu_ticks(((struct soft_queue *)queue)->node);
 }
 
-/* Return cycles at the clock rate that the device reports: programs wait for clock64() with this
- * rate. */
+/* Return cycles at the clock rate that the device reports, because programs wait for a number of
+ * clock64() cycles at this rate. */
 static uint64_t read_cycles(void *queue)
 {
 	const struct soft_queue *q = queue;
@@ -45,7 +45,8 @@ static void interrupt(void *queue, uint32_t m0)
 	soft_event_interrupt(m0);
 }
 
-/* Return the queue's interpreter, created for its first kernel: most queues never run a kernel. */
+/* Return the queue's interpreter. Created for the queue's first kernel, because most queues never
+ * run a kernel. */
 static struct soft_isa *machine(struct soft_queue *q)
 {
 	const struct soft_gpu_type *t = soft_config()->type;
@@ -92,7 +93,7 @@ static void execute(void *run)
 	r->result = isa ? soft_isa_run(isa, &dispatch, &r->error, NULL) : SOFT_ISA_NO_MEMORY;
 }
 
-/* Check the packet. Return false if the packet is refused; the queue has then failed. */
+/* Check the packet. If it is refused, mark the queue as failed and return false. */
 static bool check_packet(struct soft_queue *q, const hsa_kernel_dispatch_packet_t *p, uint64_t id)
 {
 	uint64_t items = (uint64_t)p->workgroup_size_x * p->workgroup_size_y * p->workgroup_size_z;

@@ -24,7 +24,7 @@ THUNK_API int amdgpu_query_gpu_info(void *device, struct soft_drm_gpu_info *info
 
 #define CALLER __builtin_return_address(0)
 
-static char the_device; /* one device suffices, because all GPUs have the same clock rate */
+static char the_device; /* one device for all GPUs, because their clock rate is the same */
 
 /* Return an open file for ROCr to close. Any file works. */
 int drmOpenRender(int minor)

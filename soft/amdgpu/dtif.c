@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* libdtif.so: the library through which ROCr 7 uses this one. ROCr 7 contains its thunk, but with
- * HSA_ENABLE_DTIF=1 it looks up all functions of the thunk, and the libdrm functions that ROCr
+/* libdtif.so: the library through which ROCr 7 uses libhsakmt.so.1. ROCr 7 contains its thunk, but
+ * with HSA_ENABLE_DTIF=1 it looks up all functions of the thunk, and the libdrm functions that ROCr
  * itself calls, in a library of this name, with dlsym().
  *
  *   ROCr 7 ──dlsym()──► libdtif.so      functions that only ROCr 7 has, or with another layout
- *                        └─ needs ────► libhsakmt.so.1      other functions: also found by dlsym()
+ *                        └─ needs ────► libhsakmt.so.1      other functions: also found by
+ *                          dlsym()
  *   dtif_drm.c contains the libdrm functions.
  *
  * A program that opens libhsakmt.so.1 itself, in addition to ROCr, thus gets the older layouts.
- * When loaded this way, ROCr polls its signals (no interrupts, so no events except the program's
- * own) and rings the doorbell of an AQL queue with a call. */
+ * When it uses libdtif.so, ROCr polls its signals (there are no interrupts, and no events except
+ * those that the program creates) and rings the doorbell of an AQL queue with a call. */
 #include <stddef.h>
 #include <string.h>
 
@@ -35,15 +36,15 @@ void DtifDestroy(void)
 {
 }
 
-/* --- layouts of ROCr 7: the layouts of ROCr 6 with inserted words --- */
+/* --- layouts of ROCr 7: those of ROCr 6 with inserted words --- */
 
 struct gap {
 	size_t before; /* offset in the older layout */
 	size_t bytes;  /* number of zero bytes inserted for ROCr 7 */
 };
 
-/* Copy @from and insert gaps. The last entry of @gaps is at the size of the older layout. Return
- * the end of the output. */
+/* Copy @from and insert gaps. The last entry of @gaps has `before` equal to the size of the older
+ * layout. Return the end of the output. */
 static char *spread(char *to, const void *from, const struct gap *gaps, size_t size)
 {
 	size_t at = 0;
@@ -80,7 +81,7 @@ DTIF_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 c
 						     HsaIoLinkProperties *out)
 {
 	static const struct gap gaps[] = {
-		/* the preferred copy engines: any engine */
+		/* the preferred copy engines: all are equal */
 		{offsetof(HsaIoLinkProperties, Flags), 4},
 		{sizeof(HsaIoLinkProperties), 0},
 	};
@@ -133,7 +134,7 @@ DTIF_API HSAKMT_STATUS hsaKmtRegisterMemory(void *address, HSAuint64 bytes)
 DTIF_API HSAKMT_STATUS hsaKmtRegisterMemoryToNodes(void *address, HSAuint64 bytes, HSAuint64 count,
 						   HSAuint32 *nodes)
 {
-	(void)count; /* which GPUs may use the memory is not enforced */
+	(void)count; /* ignored: every GPU may use the memory */
 	(void)nodes;
 	return hsaKmtRegisterMemory(address, bytes);
 }

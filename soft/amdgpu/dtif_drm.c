@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The libdrm functions that ROCr 7 calls, also looked up in libdtif.so: explicitly mapped memory
- * (hipMemCreate, hipMemMap; HIP 7's pools use it) and buffers that are passed to other processes as
- * descriptors.
+/* The libdrm functions that ROCr 7 looks up in libdtif.so: for explicitly mapped memory
+ * (hipMemCreate, hipMemMap; HIP 7's pools use it), and for buffers that are passed to other
+ * processes as descriptors.
  *
  *   hsaKmtAllocMemory(NoAddress) ─► handle ─ hsaKmtExportDMABufHandle() ─► ticket
  *   ticket ─ amdgpu_bo_import() ─► buffer
  *   hsaKmtAllocMemoryAlign(OnlyAddress) ─► addresses ◄─ amdgpu_bo_va_op(MAP) ─ buffer
  *
- * All GPUs and the host share one address space here: the first GPU that maps a buffer maps it for
+ * All GPUs and the host share one address space here. The first GPU that maps a buffer maps it for
  * all, and the last GPU that unmaps a buffer removes the mapping. ROCr itself maps the buffer on
  * the host, from the device's file at the offset that GEM_MMAP returns. */
 #include <errno.h>
@@ -24,13 +24,13 @@
 
 enum { HANDLE_KMS = 1, HANDLE_DMA_BUF = 2 }; /* types of an exported buffer */
 enum { VA_MAP = 1, VA_UNMAP = 2 };
-enum { GEM_MMAP = 1 }; /* the only implemented command of the device */
+enum { GEM_MMAP = 1 }; /* the only device command that is implemented */
 enum { PAGE_READABLE = 2, PAGE_WRITEABLE = 4 };
 #define FOREIGN_HANDLE   UINT32_MAX
 #define BEYOND_ALL_FILES (1ull << 46) /* accessing a mapping at this offset gives SIGBUS */
 
 struct buffer {
-	/* @file: closed with the buffer if the buffer belongs to another process */
+	/* @file: closed with the buffer if another process owns the buffer */
 	int file, ticket;
 	bool foreign;
 	uint64_t offset, bytes;
@@ -136,8 +136,8 @@ int amdgpu_bo_free(struct buffer *b)
 	return 0;
 }
 
-/* Export a buffer for mapping on the host. A buffer of another process is reachable only through
- * its GPUs' mapping, because its offset refers to that process's device file. */
+/* Export a buffer for mapping on the host. A buffer of another process can be mapped only on GPUs,
+ * because its offset refers to that process's device file. */
 int amdgpu_bo_export(struct buffer *b, uint32_t type, uint32_t *handle)
 {
 	if (type != HANDLE_KMS)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Durations of kernels, from a file that a test writes:
  *
- *   # kernel            microseconds
+ * kernel            microseconds
  *   matmul              250
  *   void reduce<*       1.5ms
  *   *                   10
  *
  * The name is a shell pattern and may contain blanks: the last word of a line is the time. The
  * pattern is matched against the symbol's name, the demangled name, and the demangled name up to
- * its "(". The first matching line applies. Kernels without a match take as long as their
+ * its "(". The first matching line applies. A kernel that no line matches lasts as long as its
  * execution. */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -52,7 +52,7 @@ static bool add_rule(const char *pattern, int64_t ns)
 	return rules[rule_count].pattern && ++rule_count;
 }
 
-/* Parse a line. Return false if the line is not a rule, empty or a comment. */
+/* Parse a line. Return false if the line is neither a rule, nor empty, nor a comment. */
 static bool read_line(char *line)
 {
 	char *text = trim_line(line), *time;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: a thread of ROCr sleeps on an event until the GPU interrupts. The rules are the kernel
- * driver's.
+/* Events: a thread of ROCr sleeps on an event until the GPU interrupts. The rules are those of the
+ * kernel driver.
  *
  *   CP or kernel ── mailbox[id] := id ── interrupt ──► event `id` set ──► its waiters
  *
  * Setting an event wakes all current waiters. An auto-reset event without waiters stays set until
  * the next wait takes it. Ids are 1 to 4095, lowest free first, so that few programs use an id
  * above 255: an interrupt from a kernel (s_sendmsg) carries 8 bits of the id, and the mailboxes
- * identify the event among the events with these bits.
+ * identify the event among all events whose ids end in these bits.
  * Locking: one mutex; a waiting thread sleeps on a separate futex. */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -110,7 +110,7 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *wanted, bool manua
 		__atomic_store_n(&mailboxes[id], EMPTY, __ATOMIC_RELEASE);
 		if (has_mailbox(wanted->EventType)) {
 			data->EventData.SyncVar = wanted->SyncVar;
-			/* ROCr puts the mailbox address into the signal */
+			/* ROCr puts the address of the mailbox into the signal */
 			data->HWData2 = (HSAuint64)&mailboxes[id];
 		}
 	}
@@ -147,7 +147,8 @@ THUNK_API HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *event)
 		return soft_opened();
 	if (!event)
 		return HSAKMT_STATUS_INVALID_HANDLE;
-	if (!has_mailbox(event->EventData.EventType)) /* the driver sets events without a mailbox */
+	if (!has_mailbox(event->EventData.EventType)) /* the driver also sets events without a
+	 * mailbox */
 		return HSAKMT_STATUS_ERROR;
 	soft_event_signal(event->EventId);
 	return HSAKMT_STATUS_SUCCESS;
@@ -244,7 +245,7 @@ static HSAKMT_STATUS wait_linked(const struct link *links, HSAuint32 count, bool
 {
 	while (!enough(links, count, all)) {
 		bool in_time;
-		/* reset under the lock: an activation sets the futex afterwards */
+		/* reset under the lock, so that a later activation sets the futex again */
 		__atomic_store_n(futex, 0, __ATOMIC_RELAXED);
 		pthread_mutex_unlock(&lock);
 		in_time = sleep_on(futex, end_ns);
@@ -291,9 +292,9 @@ THUNK_API HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 millisecond
 		     : HSAKMT_STATUS_INVALID_HANDLE;
 }
 
-/* Event ages came with version 1.14 of the driver's interface. ROCr 6, which is told version 1.10,
- * passes zeros, which mean no ages. ROCr 7, which is told 1.15, waits for no events when loaded
- * through libdtif.so. */
+/* Version 1.14 of the driver's interface introduced event ages. This library reports version 1.10
+ * to ROCr 6, which therefore passes zeros (no ages), and 1.15 to ROCr 7, which does not wait for
+ * events when it uses libdtif.so. */
 THUNK_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *handles[], HSAuint32 count,
 						       bool all, HSAuint32 milliseconds,
 						       uint64_t *ages)

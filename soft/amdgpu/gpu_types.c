@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The supported kinds of GPU. Values are those of the real GPUs where programs query them. */
+/* The supported kinds of GPU. Values that programs query are those of the real GPUs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -104,7 +104,7 @@ const struct soft_gpu_type *soft_gpu_type_find(const char *name)
 	return NULL;
 }
 
-/* Built on the first call, because settings are read before worker threads exist. */
+/* Built on the first call, without a lock: settings are read before worker threads exist. */
 const char *soft_gpu_type_names(void)
 {
 	static char names[128];

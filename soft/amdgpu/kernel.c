@@ -2,12 +2,12 @@
 /* Finds the name, kind and duration of a kernel from a packet's kernel object.
  *
  * ROCr's loader puts a code object into a separate allocation, ELF header first, including dynamic
- * symbols: the symbol with the kernel object's address is "<name>.kd". Loading gives no
- * notification. Freeing memory does, and starts a new generation: queues then drop their cached
- * kernels. Hence a kernel loaded to the address of an unloaded kernel is looked up again.
- * Locking: one mutex around the table; a queue's cache belongs to its thread. The ELF file is in
- * the program's memory and may contain anything, so each offset is checked. The file stays mapped
- * while it is read, because freeing it waits for the mutex. */
+ * symbols: the symbol with the kernel object's address is "<name>.kd". This library is not notified
+ * when code is loaded, only when memory is freed. Freeing code starts a new generation: queues then
+ * drop their cached kernels, so that a kernel loaded to the address of an unloaded kernel is looked
+ * up again. Locking: one mutex around the table; a queue's cache belongs to its thread. The ELF
+ * file is in the program's memory and may contain anything, so each offset is checked. The file
+ * stays mapped while it is read, because freeing it waits for the mutex. */
 #include <elf.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ enum { BUCKETS = 256 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct soft_kernel *kernels[BUCKETS];
-static uint64_t generation = 1; /* atomic; number of unloadings */
+static uint64_t generation = 1; /* atomic; incremented whenever code is unloaded */
 
 struct image { /* an allocation that contains an ELF file */
 	const char *base;
@@ -70,7 +70,7 @@ static bool find_symbols(const struct image *image, struct symbols *out)
 	hash = at[DT_HASH] ? find_part(image, at[DT_HASH], 2, sizeof *hash) : NULL;
 	if (!hash)
 		return false;
-	out->count = hash[1]; /* entries in chains: one per symbol */
+	out->count = hash[1]; /* number of hash chain entries, one per symbol */
 	out->symbol = find_part(image, at[DT_SYMTAB], out->count, sizeof *out->symbol);
 	out->names_bytes = at[DT_STRSZ];
 	out->names = find_part(image, at[DT_STRTAB], out->names_bytes, 1);
@@ -147,7 +147,7 @@ static struct soft_kernel *get_kernel(uint64_t object, uint64_t *now)
 	if (!k) {
 		k = make_kernel(object);
 		if (k) {
-			k->references = 1; /* the reference of the table */
+			k->references = 1; /* the reference that the table holds */
 			k->next = *bucket;
 			*bucket = k;
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libsoft-kfd.so, for LD_PRELOAD: lets programs find the kernel driver that check for it themselves
- * (rocminfo checks lsmod or /sys for the module, and opens /dev/kfd). ROCr and HIP never check. */
+/* libsoft-kfd.so, for LD_PRELOAD: simulates the kernel driver's files for programs that check for
+ * the driver themselves (rocminfo checks lsmod or /sys for the module, and opens /dev/kfd). ROCr
+ * and HIP never check. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -58,7 +59,7 @@ API int open64(const char *path, int flags, ...)
 	return open_by("open64", path, flags, mode);
 }
 
-/* Return a file that reports the module as loaded, with a descriptor that C++ streams can read. */
+/* Return a stream that reports the module as loaded. C++ streams can read its descriptor. */
 static FILE *module_state(void)
 {
 	int fd = memfd_create("initstate", MFD_CLOEXEC);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runtimes that were tested with this library. Other runtimes also run, with a message. */
+/* Runtimes that were tested with this library. Other runtimes also work, but a message is
+ * printed. */
 #ifndef SOFT_AMDGPU_KNOWN_H
 #define SOFT_AMDGPU_KNOWN_H
 

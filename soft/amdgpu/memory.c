@@ -5,13 +5,13 @@
  *   ranges[ALLOCATED]   disjoint, sorted by base       } an address is looked up in the first,
  *   ranges[REGISTERED]  may overlap, sorted by base    } then in the second
  *
- * Registered memory has a second address (SOFT_ALIAS), which its GPUs use; both addresses work
- * here.
+ * Registered memory has a second address (SOFT_ALIAS), which GPUs use. Lookups in this file accept
+ * both addresses.
  * Device memory consists of pages of one unnamed file (a memfd), so that another process can map
  * it.
- * Pages use memory when touched, limited by a budget per GPU. Like real device memory, the pages
- * are not inherited in children (MADV_DONTFORK). A shared handle contains the process, its
- * descriptor of the file, and the offset in the file: a process that may open /proc/PID/fd/N may
+ * A page uses memory once it is touched. Each GPU has a budget. Like real device memory, the pages
+ * are not inherited by fork children (MADV_DONTFORK). A shared handle contains the process id, its
+ * descriptor of the file, and the offset in the file; any process that may open /proc/PID/fd/N may
  * import the memory.
  * Mapping a range on a GPU is recorded but not enforced: see "too forgiving" in
  * docs/internals/soft-amdgpu.md.
@@ -51,7 +51,8 @@ struct memory_range {
 struct ranges {
 	struct memory_range **item;
 	size_t count, space;
-	/* longest range so far: maximum distance to the base of an overlapping range */
+	/* longest range so far; a range that contains an address starts at most this far below
+	 * it */
 	uint64_t longest;
 };
 
@@ -142,8 +143,8 @@ static void erase_range(struct ranges *r, struct memory_range *range)
 	free(range);
 }
 
-/* Take @bytes from the memory of the node. Scratch is a reservation that ROCr makes once, and does
- * not count as memory. */
+/* Take @bytes from the memory of the node. Scratch does not count as memory, because it is only a
+ * reservation that ROCr makes once. */
 static bool take_budget(HSAuint32 node, uint64_t bytes)
 {
 	bool fits = true;
@@ -349,7 +350,7 @@ THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 	struct memory_range *range;
 	int ticket = -1;
 
-	(void)bytes; /* the real driver also relies on its own records */
+	(void)bytes; /* ignored: like the real driver, rely on our own records */
 	if (soft_opened())
 		return soft_opened();
 	pthread_mutex_lock(&lock);
@@ -672,13 +673,13 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryH
 							  void **address, HSAuint64 *bytes,
 							  HSAuint64 count, HSAuint32 *nodes)
 {
-	(void)count; /* which GPUs may use the memory is not enforced */
+	(void)count; /* ignored: every GPU may use the memory */
 	(void)nodes;
 	return hsaKmtRegisterSharedHandle(handle, address, bytes);
 }
 
-/* Make the ticket of a buffer on first use. Call with the lock held. Return a descriptor that the
- * caller owns, or -1. */
+/* Return a descriptor of the buffer's ticket, which the caller owns, or -1. Makes the ticket on
+ * first use. Call with the lock held. */
 static int ticket_of(struct memory_range *range)
 {
 	struct soft_ticket t = {.magic = SOFT_TICKET_MAGIC,
@@ -718,7 +719,7 @@ THUNK_API HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 bytes,
 	return *fd < 0 ? HSAKMT_STATUS_INVALID_PARAMETER : HSAKMT_STATUS_SUCCESS;
 }
 
-/* Describe a buffer that was received as a descriptor, for ROCr. */
+/* Describe, for ROCr, a buffer that was received as a descriptor. */
 struct buffer_info {
 	void *address;
 	uint64_t bytes;
@@ -726,8 +727,8 @@ struct buffer_info {
 	uint32_t metadata_bytes, node;
 };
 
-/* Give an inaccessible address, like NoAddress memory, to a buffer of another process, which is
- * mapped explicitly. Return NULL if out of memory. */
+/* Give another process's buffer, which is mapped explicitly, an inaccessible address like that of
+ * NoAddress memory. Return NULL if out of memory. */
 static void *name_foreign(int fd, const struct soft_ticket *t)
 {
 	char *pages = map_pages(t->bytes, 0, -1, NOT_IN_FILE);
@@ -759,7 +760,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, vo
 	if (soft_opened())
 		return soft_opened();
 	if (!soft_ticket_read((int)handle, &t) || !soft_is_gpu(t.node))
-		/* the descriptor is a buffer of a graphics driver */
+		/* another graphics driver made the buffer */
 		return HSAKMT_STATUS_NOT_SUPPORTED;
 	*out = (struct buffer_info){.address = (void *)t.handle, .bytes = t.bytes, .node = t.node};
 	if (t.process != getpid())
@@ -767,7 +768,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, vo
 	return out->address ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_NO_MEMORY;
 }
 
-/* For ROCr 7. Bit 0 in @flags: map at an address, like a shared handle. */
+/* For ROCr 7. If bit 0 of @flags is set, map the buffer at an address, like a shared handle. */
 THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle, void *info,
 							       HSAuint64 count, HSAuint32 *nodes,
 							       HSAuint32 flags)
@@ -788,7 +789,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle,
 		      : map_shared(fd, t.node, t.offset, t.bytes, &out->address);
 }
 
-/* The topology does not offer this feature; managed memory works without it. */
+/* The topology does not report this feature; managed memory works without it. */
 THUNK_API HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 bytes, unsigned count,
 					 void *attributes)
 {

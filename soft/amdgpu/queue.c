@@ -9,7 +9,7 @@
 #include "soft/common/guard.h"
 
 enum { DOORBELLS = 1024 };
-#define DOORBELL_REST UINT64_MAX /* value before the first packet, not used as an index */
+#define DOORBELL_REST UINT64_MAX /* value before the first packet; not a valid index */
 
 /* ROCr distinguishes doorbells by 10 bits of their address: one page of doorbells per GPU, aligned
  * to the page size. */
@@ -56,7 +56,7 @@ static void set_indices(struct soft_queue *q, HsaQueueResource *resource)
 	resource->Queue_read_ptr_aql = (HSAuint64 *)q->read_index;
 }
 
-/* Pin the thread according to the settings. A CPU that this process may not use is ignored. */
+/* Pin the thread according to the settings. Ignore a CPU that this process may not use. */
 static void move_to_cpu(pthread_t thread)
 {
 	cpu_set_t set;
@@ -125,7 +125,8 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, H
 	q->ring = ring;
 	q->bytes = bytes;
 	q->suspended = percentage == 0;
-	soft_guard_init(); /* the program may have installed handlers in the meantime */
+	/* again, because the program may have installed handlers since the first time */
+	soft_guard_init();
 	pthread_mutex_lock(&lock);
 	if (take_doorbell(q)) {
 		set_indices(q, resource);
@@ -168,7 +169,7 @@ static struct soft_queue *find_locked(HSA_QUEUEID id)
 	return NULL;
 }
 
-/* Destroy a queue, ending even a kernel that never returns. */
+/* Destroy a queue, even if one of its kernels never ends. */
 THUNK_API HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id)
 {
 	struct soft_queue *q;
@@ -199,7 +200,7 @@ void soft_dtif_ring(HSA_QUEUEID id)
 	soft_bell_ring(&q->bell);
 }
 
-/* Change a queue. Percentage 0 suspends the queue: ROCr stops a failed queue in this way. Other
+/* Change a queue. Percentage 0 suspends the queue, which is how ROCr stops a failed queue. Other
  * changes have no effect here. */
 THUNK_API HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage,
 					  HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 bytes,

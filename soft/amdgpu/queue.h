@@ -5,8 +5,8 @@
  *   worker: bell ─► packets ─► read index, signal, event
  *
  * One thread per queue: kernels of different queues overlap in time, and each queue runs strictly
- * in order, so barrier bits and fences of packets require no further work. All accesses to data
- * shared by host and worker are atomic. After an error a queue runs nothing more and waits to be
+ * in order, so barrier bits and fences of packets need no handling. All accesses to data shared by
+ * host and worker are atomic. After an error a queue runs nothing more and waits to be
  * destroyed. */
 #ifndef SOFT_AMDGPU_QUEUE_H
 #define SOFT_AMDGPU_QUEUE_H
@@ -38,11 +38,11 @@ enum soft_queue_error {
 struct soft_kernel;
 enum { SOFT_KERNEL_SLOTS = 64 };
 
-/* Recently used kernels of a queue, found without a lock. Valid for one generation of loaded
+/* A queue's recently used kernels, looked up without a lock. Valid for one generation of loaded
  * code. */
 struct soft_kernel_cache {
 	uint64_t generation;
-	/* hashed by address; each entry holds a reference */
+	/* hashed by the kernel object's address; each entry holds a reference */
 	struct soft_kernel *slot[SOFT_KERNEL_SLOTS];
 };
 
@@ -53,18 +53,20 @@ struct soft_queue {
 	char *ring;
 	uint64_t bytes;
 	uint64_t *doorbell, *write_index, *read_index;
-	uint64_t own_indices[2]; /* SDMA; the thunk owns these */
+	uint64_t own_indices[2]; /* SDMA only; this library owns these indices */
 	/* AQL: ROCr's queue structure, which contains the read index */
 	amd_queue_t *aql;
 	struct soft_bell bell;
 	pthread_t thread;
-	int suspended; /* atomic; true after percentage 0 or an error */
-	/* atomic; AQL: true if a call rings the queue; the doorbell then only counts the calls */
+	int suspended; /* atomic; true after ROCr set percentage 0, or after an error */
+	/* atomic; AQL: true if ROCr rings the queue with a call; the doorbell then only counts the
+	 * calls */
 	int called;
-	int cooperative; /* atomic; true with global wave sync: whole grids run at once */
+	/* atomic; true if global wave sync is enabled: all workgroups of a grid then run at once */
+	int cooperative;
 	struct soft_queue *next;
-	uint64_t packets; /* number of run packets; only for the worker */
-	/* only for the worker: kernels */
+	uint64_t packets; /* number of packets that were run; only for the worker */
+	/* kernel cache; only for the worker */
 	struct soft_kernel_cache kernels;
 	struct soft_isa_gpu gpu;
 	struct soft_isa *isa; /* created for the first kernel */
@@ -88,7 +90,7 @@ void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const ch
 void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char *what);
 /* Store a value in the queue's inactive signal, to call ROCr's handler. */
 void soft_queue_raise(struct soft_queue *q, enum soft_queue_error value);
-/* Wait until the queue is destroyed. */
+/* Wait until the program destroys the queue. */
 void soft_queue_halt(struct soft_queue *q);
 
 /* dispatch.c: run the kernel of the packet at @slot in the ring. Return false if the queue must
@@ -96,8 +98,8 @@ void soft_queue_halt(struct soft_queue *q);
 bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint64_t *start,
 		       uint64_t *end);
 
-/* scratch.c: request @bytes for each work-item of a packet that is about to run; return the scratch
- * after a packet has completed.
+/* scratch.c: the first function requests @bytes of scratch for each work-item of a packet that is
+ * about to run; the second returns the scratch after a packet has completed.
  * Return false if the queue must stop. */
 bool soft_scratch_need(struct soft_queue *q, uint32_t bytes, uint64_t packet);
 bool soft_scratch_done(struct soft_queue *q);
@@ -113,17 +115,17 @@ enum soft_kernel_kind {
 struct soft_kernel {
 	uint64_t object; /* address of the kernel's descriptor */
 	enum soft_kernel_kind kind;
-	uint64_t code_base, code_bytes; /* allocation with the descriptor; 0, 0: none */
+	uint64_t code_base, code_bytes; /* allocation that contains the descriptor, or 0, 0 */
 	uint64_t duration_ns;           /* duration in ns; 0: as long as execution takes */
-	/* true for copies and fills of HIP: run even when kernels are not executed */
+	/* true for HIP's copy and fill kernels, which run even if kernels are not executed */
 	bool runtimes_own;
 	int references; /* atomic */
 	struct soft_kernel *next;
 	char name[]; /* mangled, without ".kd"; "?" if the kernel has no symbol */
 };
 
-/* Return a kernel borrowed from the cache: valid until the next call with the same cache. NULL:
- * out of memory. */
+/* Return the kernel, borrowed from the cache until the next call with the same cache. Return NULL
+ * if out of memory. */
 const struct soft_kernel *soft_kernel_get(struct soft_kernel_cache *cache, uint64_t object);
 void soft_kernel_cache_clear(struct soft_kernel_cache *cache);
 

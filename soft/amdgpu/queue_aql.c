@@ -5,8 +5,8 @@
  * so the limit is the write index at the time of ringing, and a packet is valid once its header is
  * no longer INVALID.
  * A packet ends in this order: header INVALID, read index, time stamps, completion signal, event of
- * the signal. All needed fields of a signal are read before the signal is decremented, because the
- * host may reuse it from then on. */
+ * the signal. The worker reads all needed fields of a signal before it decrements the signal,
+ * because the host may then reuse the signal. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static bool run_vendor(struct soft_queue *q, const struct aql_packet *p, uint64_
 
 	if (format == HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
 		return wait_barrier(q, p, start, end);
-	/* nothing to do: ROCr's flush of the instruction cache, profilers' counters */
+	/* nothing to do for ROCr's flush of the instruction cache and for profilers' counters */
 	if (format == PM4_INDIRECT_BUFFER) {
 		*start = *end = soft_gpu_ticks(q->node);
 		return true;
@@ -148,7 +148,7 @@ static void complete_packet(struct soft_queue *q, hsa_signal_t completion, uint6
 	}
 }
 
-/* Run packets from @*read up to @limit. Return false if a packet is not written yet, or the queue
+/* Run packets from @*read up to @limit. Return false if a packet is not written yet or the queue
  * stops. */
 static bool run_ready(struct soft_queue *q, uint64_t *read, uint64_t limit)
 {
@@ -196,7 +196,8 @@ void *soft_queue_aql_activity(void *queue)
 			seen = bell;
 			limit = write > limit ? write : limit;
 			if (!__atomic_load_n(&q->called, __ATOMIC_RELAXED))
-				/* the doorbell was rung before the write index was stored */
+				/* the producer rang the doorbell before it stored the write
+				 * index */
 				limit = bell + 1 > limit ? bell + 1 : limit;
 		}
 		if (read >= limit) {

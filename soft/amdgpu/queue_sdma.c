@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* SDMA queues: the copy engine of gfx9. Packets of dwords in a ring of bytes. Read and write index
+/* SDMA queues: the copy engine of gfx9. The ring contains packets of dwords. Read and write index
  * are byte counts that only increase, and the doorbell is the write index. A packet does not wrap
- * around, because ROCr pads with NOPs. */
+ * around, because ROCr pads the end of the ring with NOPs. */
 #include <string.h>
 
 #include "soft/amdgpu/queue.h"
@@ -23,7 +23,7 @@ enum { /* opcodes, and the sub-opcodes that the engine distinguishes */
        ATOMIC_ADD64 = 47,
 };
 
-struct sdma_step { /* one packet, for the guarded call */
+struct sdma_step { /* copy of one packet, for the guarded call */
 	struct soft_queue *q;
 	const uint32_t *p;
 	unsigned dwords; /* 0: invalid packet */

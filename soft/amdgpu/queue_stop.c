@@ -12,7 +12,7 @@ void soft_queue_halt(struct soft_queue *q)
 {
 	struct soft_idle idle = {.since_ns = 1}; /* nonzero: no spinning */
 
-	while (!soft_queue_stopped(q)) /* the queue may still be rung */
+	while (!soft_queue_stopped(q)) /* the program may still ring the queue */
 		soft_bell_wait(&q->bell, __atomic_load_n(q->doorbell, __ATOMIC_ACQUIRE), &idle);
 }
 
@@ -44,7 +44,7 @@ void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const ch
 }
 
 /* Report a memory fault to a ROCr without interrupts, which has no handler for memory faults.
- * ROCr's handler for queue errors is the nearest equivalent: it calls the queue's callback, and
+ * ROCr's handler for queue errors is the nearest equivalent. It calls the queue's callback, and
  * then stores -1 in the signal. */
 static void report_fault(struct soft_queue *q)
 {
@@ -69,7 +69,8 @@ void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char 
 	if (soft_event_memory_fault(q->node, address, false))
 		return;
 	report_fault(q);
-	/* the program would wait forever for results of this queue; the text uses ROCr's wording */
+	/* otherwise the program would wait forever for results of this queue; the text uses ROCr's
+	 * wording */
 	fprintf(stderr,
 		"Memory access fault by GPU node-%u (reported by the GPU: this ROCr has no "
 		"handler) on address %#llx. Reason: Page not present or supervisor privilege.\n",

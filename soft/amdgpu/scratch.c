@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory for spilled registers: the packet processor requests scratch, and the runtime
+/* Scratch memory for spilled registers. The packet processor requests scratch, and the runtime
  * provides and reclaims it.
  *
  *   a packet needs more per work-item than the queue has

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* State that all parts use and that depends on no other part: the settings, whether the program has
- * opened the driver, which call must fail, lines on stderr.
+ * opened the driver, which calls must fail. Also prints lines on stderr.
  *
  * Only thunk.c writes the state, under its lock; any thread reads it. */
 #include <stdarg.h>

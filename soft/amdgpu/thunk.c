@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens and closes the driver, reports versions, and answers calls that a software GPU does not
- * need. */
+/* Opens and closes the driver, reports versions, and answers calls that have no effect on a
+ * software GPU. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -103,8 +103,8 @@ THUNK_API HSAKMT_STATUS hsaKmtCloseKFD(void)
 	return status;
 }
 
-/* Since 1.4 ROCr trusts the driver's report of SRAM ECC. 1.10 has the events that ROCr waits
- * for. */
+/* From version 1.4 on, ROCr trusts the driver's report of SRAM ECC. Version 1.10 has the events
+ * that ROCr waits for. */
 THUNK_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version)
 {
 	if (soft_opened())
@@ -116,7 +116,7 @@ THUNK_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version)
 
 THUNK_API HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters *counters)
 {
-	/* one reading for both clocks, so that conversion is exact */
+	/* one reading of the host clock for both clocks, so that conversion is exact */
 	uint64_t host = soft_clock_host_ns();
 	struct timespec cpu;
 
@@ -150,7 +150,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRuntimeDisable(void)
 	return soft_opened();
 }
 
-/* A trap ends a kernel here, and no trap handler runs. ROCr requires success. */
+/* A trap ends a kernel here, so no trap handler runs. ROCr requires success. */
 THUNK_API HSAKMT_STATUS hsaKmtSetTrapHandler(HSAuint32 node, void *code, HSAuint64 code_bytes,
 					     void *buffer, HSAuint64 buffer_bytes)
 {
@@ -203,9 +203,9 @@ THUNK_API HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **devic
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Not supported: debuggers, counters streamed while kernels run, events of the driver itself,
- * AddressSanitizer on the device, buffers shared through descriptors. Only programs that need these
- * features make the calls. */
+/* Not supported: debuggers, counters that are streamed while kernels run, events about the driver
+ * itself, AddressSanitizer on the device, buffers shared through descriptors. Only programs that
+ * use these features make the calls. */
 #define NOT_HERE(name, ...)                                                         \
 	THUNK_API HSAKMT_STATUS hsaKmt##name(__VA_ARGS__)                           \
 	{                                                                           \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface between ROCr and its thunk: types and numbers of the calls, as far as this library
- * needs them. The names are the vendor's. The text is ours, because Debian has no libhsakmt headers
+/* The interface between ROCr and its thunk: the types and numbers that this library needs. The
+ * names are the vendor's. The declarations are our own, because Debian has had no libhsakmt headers
  * since ROCr contains its thunk. Layouts are those of ROCr 5 and 6, which have the same size: ROCr
- * 6 uses reserved fields of ROCr 5. dtif.c translates where ROCr 7 has other layouts.
+ * 6 uses reserved fields of ROCr 5. dtif.c converts the layouts that differ in ROCr 7.
  * tests/test_soft_amdgpu_abi_hsa.py compares these types with the installed headers. */
 #ifndef SOFT_AMDGPU_THUNK_ABI_H
 #define SOFT_AMDGPU_THUNK_ABI_H
@@ -34,7 +34,7 @@ typedef enum {
 	HSAKMT_STATUS_MEMORY_NOT_REGISTERED = 36,
 } HSAKMT_STATUS;
 
-#pragma pack(push, 4) /* at most 4-byte alignment: pointers may be unaligned */
+#pragma pack(push, 4) /* aligned to at most 4 bytes, so pointers may be unaligned */
 
 /* --- the system and its nodes --- */
 

@@ -20,7 +20,7 @@ struct soft_ticket {
 	uint32_t node;
 	uint64_t offset, bytes;
 	uint64_t handle; /* handle of the allocation in the process that made the ticket */
-	/* true if another process uses the buffer: its pages stay after it is freed */
+	/* true if another process uses the buffer; its pages then stay after the buffer is freed */
 	uint32_t taken;
 	uint32_t reserved;
 	uint32_t metadata[70]; /* libdrm's struct amdgpu_bo_metadata, which ROCr fills in */
@@ -31,8 +31,8 @@ static inline bool soft_ticket_read(int fd, struct soft_ticket *t)
 	return pread(fd, t, sizeof *t, 0) == sizeof *t && t->magic == SOFT_TICKET_MAGIC;
 }
 
-/* Mark the ticket as taken and open its file of device memory, which belongs to another process.
- * Return a descriptor, or -1. */
+/* Mark the ticket as taken, and open the file of device memory that the ticket names, which belongs
+ * to another process. Return a descriptor, or -1. */
 static inline int soft_ticket_open(int fd, struct soft_ticket *t)
 {
 	char path[64];

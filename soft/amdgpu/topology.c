@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes, memory banks, caches and links, as the kernel's topology shows them. Comments next to
+/* Reports nodes, memory banks, caches and links as the kernel's topology does. Comments next to
  * values give the requirements of ROCr and HIP. */
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,8 @@ THUNK_API HSAKMT_STATUS hsaKmtAcquireSystemProperties(HsaSystemProperties *syste
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* ROCr calls this before it acquires, and after it has closed the driver. */
+/* ROCr calls this function before it acquires a snapshot of the topology, and after it has closed
+ * the driver. */
 THUNK_API HSAKMT_STATUS hsaKmtReleaseSystemProperties(void)
 {
 	return HSAKMT_STATUS_SUCCESS;
@@ -57,7 +58,7 @@ static void cpu_properties(HsaNodeProperties *p)
 	p->NumCPUCores = (HSAuint32)sysconf(_SC_NPROCESSORS_ONLN);
 	p->NumMemoryBanks = 1;
 	p->NumCaches = CPU_CACHES;
-	/* ROCr concludes from a link from the CPU that the host reaches all device memory */
+	/* from a link from the CPU, ROCr concludes that the host reaches all device memory */
 	p->NumIOLinks = soft_config()->large_bar ? soft_config()->gpus : 0;
 	p->MaxEngineClockMhzCCompute = 3000;
 	p->DrmRenderMinor = -1;

@@ -21,7 +21,7 @@ static struct soft_bell *bells; /* protected by bells_lock */
 static pthread_t watcher;
 static int watching; /* 1 while the watcher runs */
 
-/* serialises adding and removing of bells */
+/* serialises functions that add or remove bells */
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned count; /* protected by life_lock */
 
@@ -65,7 +65,7 @@ static void sleep_us(unsigned us)
 	nanosleep(&t, NULL);
 }
 
-/* Spin once. Return true until the time for spinning is over. */
+/* Spin once. Return false when the time for spinning is over. */
 static bool spin_for_bell(struct soft_idle *idle)
 {
 	uint64_t now = now_ns();
@@ -78,7 +78,7 @@ static bool spin_for_bell(struct soft_idle *idle)
 	return true;
 }
 
-/* Return how long to sleep, @quiet_ns after the last activity. */
+/* Return how long to sleep when the last activity was @quiet_ns ago. */
 static unsigned pace_us(uint64_t quiet_ns)
 {
 	return quiet_ns < 2 * MS      ? 10
@@ -113,7 +113,7 @@ static void *watch_bells(void *unused)
 {
 	uint64_t last = now_ns();
 
-	prctl(PR_SET_TIMERSLACK, 1ul); /* the default slack adds 50 us to each sleep */
+	prctl(PR_SET_TIMERSLACK, 1ul); /* the default slack would add 50 us to each sleep */
 	while (LOAD(watching)) {
 		uint64_t now = now_ns();
 		if (wake_changed())
@@ -207,11 +207,11 @@ void soft_bell_wait(struct soft_bell *bell, uint64_t seen, struct soft_idle *idl
 
 	if (spin_for_bell(idle))
 		return;
-	/* read before `stop`: a later stop ends the futex wait */
+	/* read before `stop`: if `stop` is set later, the futex wait ends at once */
 	wakeups = LOAD(bell->wakeups);
 	STORE(bell->seen, seen);
 	__atomic_store_n(&bell->parked, 1, __ATOMIC_SEQ_CST);
-	/* from here on the watcher finds a store to the cell; the check below finds an earlier
+	/* from here on, the watcher notices stores to the cell; the check below notices an earlier
 	 * store */
 	if (!__atomic_load_n(&bell->stop, __ATOMIC_SEQ_CST) &&
 	    __atomic_load_n(bell->cell, __ATOMIC_SEQ_CST) == seen)
@@ -239,7 +239,7 @@ void soft_value_wait(struct soft_idle *idle)
 
 void soft_value_changed(void)
 {
-	/* a waiter missed here checks again after its sleep */
+	/* if this misses a waiter, that waiter checks again after its sleep */
 	if (!LOAD(value_waiters))
 		return;
 	__atomic_fetch_add(&value_epoch, 1, __ATOMIC_SEQ_CST);

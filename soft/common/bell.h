@@ -20,7 +20,7 @@
 
 struct soft_bell {
 	uint64_t *cell;
-	uint64_t seen;    /* last value of the cell that the parked worker has read */
+	uint64_t seen;    /* last value that the parked worker has read from the cell */
 	int parked;       /* 1: the watcher polls the cell */
 	uint32_t wakeups; /* futex: a count */
 	int stop;         /* 1: soft_bell_wait() returns at once */
@@ -49,9 +49,10 @@ void soft_bell_ring(struct soft_bell *bell);
 /* Set @bell->stop and wake the bell's worker. Call from any thread. */
 void soft_bell_stop(struct soft_bell *bell);
 
-/* Wait one step for a change made through soft_value_changed() or by a store of the host. */
+/* Wait for a short time, or until soft_value_changed() is called. Call in a loop that checks the
+ * value, because the host may also change the value with a store. */
 void soft_value_wait(struct soft_idle *idle);
-/* Report a change that other threads may wait for. Nearly free if no thread is waiting. */
+/* Report a change that other threads may be waiting for. Nearly free if no thread is waiting. */
 void soft_value_changed(void);
 
 /* Reset in the child after fork(): no watcher, no bells, no waiting. */

@@ -18,7 +18,7 @@
 struct soft_clock {
 	uint64_t hz;
 	uint64_t epoch_ns; /* value of the device clock when the host clock was 0 */
-	/* error of clock pairs: excess of converted device times over true times */
+	/* error of clock pairs: a converted device time is this much later than the true time */
 	int64_t skew_ns;
 	int64_t drift_ppb;  /* rate error in parts per billion; positive: the clock is fast */
 	uint64_t anchor_ns; /* host time at which drift starts */

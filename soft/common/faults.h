@@ -24,12 +24,12 @@ struct soft_fault {
  * invalid or contains an unknown name. */
 bool soft_faults_parse(struct soft_fault *faults, const char *text);
 
-/* Count a call. Return true if the call must fail. */
+/* Count a call. Return true if this call must fail. */
 static inline bool soft_fault_now(struct soft_fault *fault)
 {
 	uint64_t n;
 
-	if (!fault->last) /* no switch is set: avoid the shared counter */
+	if (!fault->last) /* if no switch is set, do not touch the shared counter */
 		return false;
 	n = __atomic_add_fetch(&fault->calls, 1, __ATOMIC_RELAXED);
 	return n >= fault->first && n <= fault->last;

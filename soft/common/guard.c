@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory faults of worker threads: signal handlers that leave the guarded call with a jump. See
- * guard.h. */
+/* Handles memory faults of worker threads: the signal handlers leave the guarded call with a jump.
+ * See guard.h. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 	else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
 		before->sa_handler(number);
 	else
-		/* the access is repeated and ends the program, as without this library */
+		/* when the access is repeated, it ends the program, as without this library */
 		sigaction(number, before, NULL);
 }
 
@@ -44,7 +44,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
 	struct guard *g = guard;
 
-	if (!g || info->si_code <= 0) { /* fault outside a guarded call, or signal sent by kill() */
+	if (!g || info->si_code <= 0) { /* fault outside a guarded call, or signal sent with kill() */
 		pass_on(number, info, context);
 		return;
 	}

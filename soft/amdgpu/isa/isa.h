@@ -24,8 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Result of a dispatch. Every result except DONE and STOPPED ends the queue with an error. Memory
- * keeps the kernel's effects up to that point, as on hardware. */
+/* Result of a dispatch. Every result except DONE and STOPPED ends the queue with an error. As on
+ * hardware, the kernel's earlier writes to memory stay. */
 #define SOFT_ISA_RESULTS(X)                                                   \
 	X(SOFT_ISA_DONE, "done")                                              \
 	X(SOFT_ISA_STOPPED, "stopped: its queue is being destroyed")          \
@@ -57,8 +57,8 @@ struct soft_isa_gpu {
 	uint64_t lds_aperture;
 	/* base of 4 GiB of flat addresses for scratch (src_private_base) */
 	uint64_t private_aperture;
-	/* The constant-rate counter that s_memrealtime reads, in ticks of that counter, and the
-	 * cycles that s_memtime counts. */
+	/* Return the constant-rate counter that s_memrealtime reads, in ticks; the second function
+	 * returns the cycles that s_memtime counts. */
 	uint64_t (*read_clock)(void *data);
 	uint64_t (*read_cycles)(void *data);
 	/* s_sendmsg MSG_INTERRUPT: the low 23 bits of m0 identify an event whose mailbox the kernel
@@ -85,10 +85,10 @@ struct soft_dispatch {
 	const int *stop;
 };
 
-/* Reason of a failed run, for the queue's message. The result determines which members are
+/* Details of a failed run, for the queue's message. The result determines which members are
  * valid. */
 struct soft_isa_error {
-	uint64_t pc;       /* address of the instruction; 0 without one */
+	uint64_t pc;       /* address of the instruction, or 0 */
 	uint32_t words[4]; /* the instruction, up to 16 bytes; missing words are 0 */
 	uint64_t address;  /* MEMORY_FAULT: accessed address */
 	uint32_t trap;     /* TRAP: number of the trap */
@@ -101,21 +101,21 @@ struct soft_isa_stats { /* totals over all runs since the machine was created */
 	uint64_t dispatches, workgroups, waves, instructions;
 };
 
-/* opaque: registers, LDS and scratch of the running workgroups, decoded instructions */
+/* opaque: registers, LDS and scratch of the running workgroups, and decoded instructions */
 struct soft_isa;
 
-/* Return true if there is an interpreter for this target. */
+/* Return true if the interpreter supports this target. */
 bool soft_isa_has(uint32_t gfx);
-/* Return all supported targets: "gfx900 gfx906". */
+/* Return the names of all supported targets: "gfx900 gfx906". */
 const char *soft_isa_targets(void);
 
 /* Create a machine. Return NULL if out of memory or if gpu->gfx is not supported. */
 struct soft_isa *soft_isa_create(const struct soft_isa_gpu *gpu);
-/* Destroy the machine, also after a jump out of a run. Ignores NULL. */
+/* Destroy the machine, even if its run was left with a jump. Ignores NULL. */
 void soft_isa_destroy(struct soft_isa *isa);
 
-/* Run the whole grid. @error is written unless the result is DONE; @stats (may be NULL) receives
- * the machine's totals. */
+/* Run the whole grid. Unless the result is DONE, @error receives the details; @stats (may be NULL)
+ * receives the machine's totals. */
 enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispatch *dispatch,
 				  struct soft_isa_error *error, struct soft_isa_stats *stats);
 

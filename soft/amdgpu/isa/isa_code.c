@@ -7,10 +7,11 @@
 
 #define RANGES 64
 
-/* The most recent ranges dropped. A machine that is further behind drops all pages. */
+/* The most recently dropped ranges. A machine that has missed more than these drops all its
+ * pages. */
 static struct {
 	pthread_mutex_t lock;
-	uint64_t count; /* written under the lock, read without */
+	uint64_t count; /* written under the lock, read without it */
 	struct {
 		uint64_t base, bytes;
 	} ranges[RANGES];

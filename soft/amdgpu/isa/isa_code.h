@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoded instructions of a machine, by address: pages of 1 KiB of code, filled when an instruction
- * is first reached.
+/* A machine's decoded instructions, by address. Each page covers 1 KiB of code; an entry is filled
+ * when its instruction is first reached.
  *
- * A machine's pages belong to its thread. Other threads report unloaded code (soft_isa_forget()) in
- * a list of recent ranges with a separate lock. A machine drops its pages in these ranges when its
- * next dispatch starts. */
+ * Only the machine's thread accesses its pages. Other threads report unloaded code:
+ * soft_isa_forget() adds the range to a list of recent ranges with a separate lock. A machine drops
+ * its pages in these ranges when its next dispatch starts. */
 #ifndef SOFT_AMDGPU_ISA_CODE_H
 #define SOFT_AMDGPU_ISA_CODE_H
 
@@ -22,7 +22,7 @@ struct code_page {
 
 struct code {
 	struct code_page *buckets[CODE_BUCKETS];
-	uint64_t forgotten; /* number of processed ranges in the list */
+	uint64_t forgotten; /* number of ranges in the list that this machine has processed */
 };
 
 /* Return the page that contains @address, creating it if necessary. NULL: out of memory. */

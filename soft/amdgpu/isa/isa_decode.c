@@ -49,7 +49,7 @@ static int look_up(struct decoder *d, enum soft_encoding encoding, unsigned numb
 
 /* ---- operands ---- */
 
-/* 0.5, 1, 2, 4 and their negatives, 1/(2 pi): operand numbers 240 to 248. */
+/* Operand numbers 240 to 248: 0.5, 1, 2, 4 and their negatives, 1/(2 pi). */
 static uint64_t inline_float(unsigned n, unsigned type)
 {
 	static const double values[9] = {0.5, -0.5, 1, -1, 2, -2, 4, -4};
@@ -119,7 +119,7 @@ static int operand(struct decoder *d, unsigned i, unsigned n)
 		refuse(d, "with an unknown operand");
 		return 0;
 	}
-	/* an aperture read as 32 bits gives the high word of its base */
+	/* a 32-bit read of an aperture gives the high word of its base */
 	s->constant[i] = n >= 235 && n <= 238 && !soft_type_is_64(type) ? x >> 32 : x;
 	return 1;
 }
@@ -195,8 +195,8 @@ static void decode_smem(struct decoder *d, uint32_t w)
 	s->result = w >> 6 & 127;
 	s->base = (uint8_t)((w & 63) * 2);
 	s->source[0] = REG_CONSTANT;
-	/* IMM: a 21-bit offset; SOFFSET_EN: a register, alone or added to the offset; neither bit:
-	 * the offset field contains a register number */
+	/* IMM: a 21-bit offset. SOFFSET_EN: a register, alone or added to that offset. Neither bit:
+	 * the offset field contains a register number. */
 	if (w >> 17 & 1)
 		s->offset = (int32_t)(w1 << 11) >> 11;
 	else if (!(w >> 14 & 1))
@@ -239,7 +239,7 @@ static int is_float(unsigned type)
 	return type == SOFT_TYPE_F16 || type == SOFT_TYPE_F32 || type == SOFT_TYPE_F64;
 }
 
-/* Choose the function that runs a vector instruction, after its modifiers are known. */
+/* Choose the function that runs a vector instruction. Call when its modifiers are known. */
 static void finish_vector(struct decoder *d)
 {
 	struct soft_step *s = d->s;
@@ -299,7 +299,7 @@ static int decode_sdwa(struct decoder *d, int compares)
 	if (compares) {
 		if (c >> 15 & 1)
 			s->mask_result = c >> 8 & 127;
-		s->control = (c & ~0x1f00u) | 6 << 8; /* no further modifiers to check */
+		s->control = (c & ~0x1f00u) | 6 << 8; /* this encoding has no other modifiers */
 		return 1;
 	}
 	s->clamp = c >> 13 & 1;

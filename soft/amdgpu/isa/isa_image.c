@@ -6,8 +6,8 @@
  *   VGPRs of an address: x y z, according to the resource's type ─► element
  *   element ─► up to four channels, one VGPR each
  *
- * The hardware's memory layout of a non-linear image is undocumented. Here all elements are stored
- * row by row, with the resource's pitch, which needs no more memory. The layout is not visible,
+ * The hardware's memory layout of a non-linear image is undocumented. This file stores all elements
+ * row by row, with the resource's pitch, which needs no more memory. Programs do not notice,
  * because the host accesses arrays only through such kernels. Outside the image a load returns 0
  * and a store does nothing. There is one level; accesses to other levels are outside the image. */
 #include "soft/amdgpu/isa/isa_image.h"

@@ -28,7 +28,7 @@ const char *soft_element_read(struct soft_element *e, unsigned format, unsigned 
 const char *soft_image_read(struct soft_image *m, const uint32_t *r);
 /* Return the element at these coordinates, or NULL outside the image. */
 uint8_t *soft_image_element(const struct soft_image *m, uint32_t x, uint32_t y, uint32_t z);
-/* Return the value for register @i when loading the element at @p (NULL: outside the image). */
+/* Return the value of register @i for a load of the element at @p (NULL: outside the image). */
 uint32_t soft_element_get(const struct soft_element *e, const uint8_t *p, unsigned i);
 void soft_element_put(const struct soft_element *e, uint8_t *p, unsigned i, uint32_t x);
 

@@ -10,8 +10,8 @@
 #define PASTE(set, name)  PASTE_(set, name)
 #define LANES(name)       PASTE(SOFT_LANES_SET, name)
 
-/* Rows are identical or disjoint, and lane l only touches lane l, so vector code needs no overlap
- * check. */
+/* Two rows are either identical or disjoint, and lane l only touches lane l, so vector code needs
+ * no overlap check. */
 #define EACH_LANE _Pragma("GCC ivdep") for (unsigned l = 0; l < SOFT_LANES; l++)
 
 #define COMPARE(name, type, get, condition)                \

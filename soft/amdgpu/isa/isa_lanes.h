@@ -27,7 +27,7 @@ struct soft_lanes {
 
 typedef void (*soft_lanes_function)(struct soft_lanes *lanes);
 
-/* Index: lanes and clamp_lanes of struct soft_op; 0 means none. */
+/* Indexed by `lanes` and `clamp_lanes` of struct soft_op; 0 means none. */
 extern const soft_lanes_function soft_lanes_any_table[];
 extern const soft_lanes_function soft_lanes_avx2_table[];
 

@@ -2,8 +2,8 @@
 /* LDS: a workgroup's shared memory, and the instructions that move values between lanes through
  * LDS.
  *
- * The waves of a workgroup run on one thread, so atomics need no host atomics. Outside LDS, loads
- * return 0 and stores are ignored, as on hardware. */
+ * The waves of a workgroup run on one thread, so LDS atomics are plain loads and stores. Outside
+ * LDS, loads return 0 and stores are ignored, as on hardware. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -153,8 +153,8 @@ int soft_isa_ds_bpermute_b32(struct soft_wave *w, const struct soft_step *s)
 	return 0;
 }
 
-/* The offset is the pattern: with bit 15, any order within four lanes; otherwise and, or, xor of
- * the lane number within 32 lanes. */
+/* The offset is the pattern. With bit 15 it gives the source of each of four lanes; otherwise masks
+ * for and, or, xor with the lane number within 32 lanes. */
 int soft_isa_ds_swizzle_b32(struct soft_wave *w, const struct soft_step *s)
 {
 	uint64_t exec = pair(w, REG_EXEC);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines: vector registers whose lanes have equal distances, and the instructions that need only the
- * base and step of a line.
+/* Lines: vector registers whose values increase by the same step from lane to lane, and the
+ * instructions that need only the base and step of a line.
  *
  *   work-item's id, scalars ─► line ─► indices, addresses ─► one memcpy for 64 lanes
  *                               └────► soft_make_row() as soon as a step needs single lanes
@@ -16,7 +16,8 @@
 
 /* ---- operands ---- */
 
-/* Values from one number to another in equal steps, wider than the source register. */
+/* The values from one number to another in equal steps, in a type wider than the source
+ * register. */
 struct line_run {
 	__int128 first, last;
 };
@@ -157,7 +158,7 @@ static int shift_right(struct soft_wave *w, const struct soft_step *s, const str
 	return put_word(w, s, (uint32_t)(r.first >> n), 0);
 }
 
-/* Compute x * y + z in 64 bits. One of the factors is the same in all lanes. */
+/* Compute x * y + z in 64 bits. One factor must be the same in all lanes. */
 static int multiply_add(struct soft_wave *w, const struct soft_step *s, struct soft_line x,
 			struct soft_line y)
 {
@@ -196,8 +197,8 @@ static int has_sign(unsigned way, int sign)
 	}
 }
 
-/* Compare. A difference that changes in equal steps has, between its ends, only signs in the range
- * of the signs at its ends. */
+/* Compare. A difference that changes in equal steps cannot have a sign between its ends that lies
+ * outside the range of the signs at its ends. */
 static int compare_line(struct soft_wave *w, const struct soft_step *s)
 {
 	struct line_run x, y;

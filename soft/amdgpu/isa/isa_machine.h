@@ -14,7 +14,7 @@
 #define MAX_WAVES 16
 #define LDS_BYTES 65536
 
-enum { AT_BARRIER = 1, AT_GRID_BARRIER }; /* objects that a wave waits for */
+enum { AT_BARRIER = 1, AT_GRID_BARRIER }; /* wait targets of a wave */
 
 struct resident { /* a running workgroup */
 	struct soft_workgroup group;
@@ -29,7 +29,8 @@ struct soft_isa {
 	struct code code;
 	struct resident *residents; /* one workgroup, or all workgroups of a cooperative dispatch */
 	size_t resident_count;
-	uint32_t grid_barrier; /* number of waves missing before the wave that opens the barrier */
+	/* number of waves that must arrive before the wave that opens the barrier */
+	uint32_t grid_barrier;
 	const struct soft_dispatch *dispatch;
 	struct soft_isa_stats stats;
 };

@@ -3,9 +3,9 @@
  * scratch through buffers.
  *
  * Addresses below 2^48 refer to the host's memory, which the caller of soft_isa_run() guards. The
- * two apertures refer to LDS and to scratch (flat instructions only). Other addresses are faults.
- * Scratch is swizzled, so that registers spilled in a wave are adjacent: dword i of lane l is at
- * 256 i + 4 l. */
+ * two apertures refer to LDS and to scratch (flat instructions only). An access to any other
+ * address is a fault. Scratch is swizzled, so that registers spilled in a wave are adjacent: dword
+ * i of lane l is at 256 i + 4 l. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -47,7 +47,7 @@ int soft_scalar_time(struct soft_wave *w, const struct soft_step *s)
 	return 0;
 }
 
-/* ---- one element of one lane, anywhere ---- */
+/* ---- one element of one lane, at any address ---- */
 
 static int move_scratch(struct soft_wave *w, unsigned lane, uint32_t at, void *data, unsigned bytes,
 			int store)
@@ -71,7 +71,7 @@ static int move_scratch(struct soft_wave *w, unsigned lane, uint32_t at, void *d
 	return 0;
 }
 
-/* Return the LDS or host memory at a flat address, or NULL if it is neither. */
+/* Return the LDS or host memory at a flat address, or NULL if the address is in neither. */
 static uint8_t *flat_memory(struct soft_wave *w, uint64_t address, unsigned bytes)
 {
 	const struct soft_isa_gpu *gpu = soft_isa_gpu(w);
@@ -195,7 +195,7 @@ static void put_together(uint32_t *x, const uint32_t (*d)[SOFT_LANES], unsigned 
 }
 #undef EACH
 
-/* load_lanes() for host memory, the most frequent case. */
+/* Same as load_lanes(), but only for host memory, the most frequent case. */
 static void load_host(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
 		      const uint64_t *address)
 {
@@ -265,8 +265,8 @@ static int all_host(const struct soft_step *s, uint64_t exec, const uint64_t *ad
 
 /* ---- neighbours ---- */
 
-/* The most frequent access patterns: @count consecutive elements, starting with lane @first at @p,
- * or the same element for all lanes. */
+/* The most frequent access patterns. ROW: `count` consecutive elements; lane `first` accesses the
+ * first element, at `p`. ONE: all lanes access the same element. */
 enum layout { ANY, ROW, ONE };
 
 struct row {
@@ -274,7 +274,8 @@ struct row {
 	unsigned first, count;
 };
 
-/* Determine in 32 bits, before computing addresses, which host memory the active lanes access. */
+/* Determine which host memory the active lanes access, with 32-bit arithmetic, before their
+ * addresses are computed. */
 static enum layout find_layout(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
 			       struct row *r)
 {
@@ -419,7 +420,7 @@ static void store_row(struct soft_wave *w, const struct soft_step *s, const stru
 	memcpy(r->p, x, 4 * (size_t)words * r->count);
 }
 
-/* Determine the memory that the lanes access if the address registers are lines, without reading
+/* If the address registers are lines, determine the memory that the lanes access without reading
  * single lanes. */
 static enum layout line_layout(const struct soft_wave *w, const struct soft_step *s, struct row *r)
 {

@@ -386,7 +386,8 @@ static inline uint32_t to_u16(float x)
 	return MIN(to_u32(x), 0xffffu);
 }
 
-/* Convert a float to half, rounding towards zero. Values out of range become the largest half. */
+/* Convert a float to half, rounding towards zero. Finite values above the largest half become the
+ * largest half. */
 static inline uint32_t half_toward_zero(float x)
 {
 	uint32_t half = bits16(x);
@@ -412,8 +413,8 @@ static inline float mad_f32(float x, float y, float z)
 
 static inline float fma_f16(float x, float y, float z)
 {
-	/* the product of halves is exact in double, and a sum that double rounds is never halfway
-	 * between two halves */
+	/* a product of two halves is exact in double, and a sum that is rounded to double is never
+	 * halfway between two halves */
 	return (float)(_Float16)((double)x * y + z);
 }
 
@@ -462,7 +463,7 @@ static inline double roundeven_f64(double x)
 	return __builtin_roundeven(x);
 }
 
-/* Keep the fraction below 1, even for tiny negative numbers, whose distance to -1 rounds to 1. */
+/* Keep the fraction below 1, even for tiny negative numbers, whose fraction would round to 1. */
 static inline float fract_f32(float x)
 {
 	float f = x - floorf(x);
@@ -630,8 +631,8 @@ static inline int div_scales_f64(double x, double y, double z)
 }
 
 /* Compute x * y + z times a power of two with one rounding. If the result is denormal, a second
- * rounding could cross a midpoint that the first rounding reached. 113 bits hold all bits of the
- * quotient and the remainder that the division multiplies and adds here. */
+ * rounding could cross a midpoint that the first rounding reached. A 113-bit significand holds all
+ * bits of the quotient and of the remainder that the division passes to this function. */
 static inline double scaled_fma_f64(double x, double y, double z, int exponent)
 {
 #if defined(__SIZEOF_FLOAT128__)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts lines to rows: writes one word per lane for a register whose lanes have equal distances
- * (isa_line.c). */
+/* Converts lines to rows: writes one word per lane for a register that is a line (isa_line.c). */
 #include "soft/amdgpu/isa/isa_wave.h"
 
 void soft_make_row(struct soft_wave *w, unsigned r)

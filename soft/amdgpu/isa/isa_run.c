@@ -2,15 +2,17 @@
 /* Runs a dispatch: its workgroups run one after another, with the waves of a workgroup interleaved.
  * In a cooperative dispatch all waves are interleaved.
  *
- *   packet + kernel descriptor ─► launch ─► for each workgroup: make waves ─► turns until all end
+ *   packet + kernel descriptor ─► launch ─► for each workgroup: make waves ─► turns until all
+ *     end
  *   turn: steps until the wave ends, waits at a barrier, sleeps, or has used up its share of
  *         instructions
  *
  * A barrier opens when every wave of its workgroup that has not ended waits at it. The grid's
  * barrier (global wave sync) opens when the configured number of waves has arrived. Turns let waves
- * progress that wait for each other in loops (a flag in LDS). Registers in which a wave receives no
- * value are 0, so that a run can be repeated. The caller may leave a run with a jump at any access
- * to global memory: nothing is locked then, and the machine owns all memory. */
+ * progress that wait for each other in loops, for example for a flag in LDS. Registers that a wave
+ * does not receive a value for start at 0, so that repeated runs give the same results. The caller
+ * may leave a run with a jump at any access to global memory: nothing is locked then, and the
+ * machine owns all memory. */
 #include "soft/amdgpu/isa/isa_machine.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
@@ -20,7 +22,7 @@
 #define UNIT_WAVES 40    /* capacity of a compute unit */
 #define TURN_STEPS 50000 /* maximum number of steps between two reads of the queue's stop flag */
 
-struct launch { /* parameters of one dispatch: from the packet and the kernel descriptor */
+struct launch { /* parameters of one dispatch, from the packet and the kernel descriptor */
 	uint32_t size[3], grid[3], groups[3];
 	uint32_t lds_bytes, scratch_bytes; /* scratch_bytes: per lane */
 	uint32_t rsrc1, rsrc2;
@@ -85,8 +87,8 @@ void soft_isa_destroy(struct soft_isa *isa)
 
 /* ---- steps ---- */
 
-/* Return the decoded step at @pc. Return NULL if out of memory or, with *@event set, if @pc is
- * outside the kernel's code. */
+/* Return the decoded step at @pc. Return NULL if out of memory. If @pc is outside the kernel's
+ * code, set *@event and return NULL. */
 static struct soft_step *fetch_step(struct soft_isa *isa, struct code_page **page, uint64_t pc,
 				    int *event)
 {
@@ -113,11 +115,11 @@ static struct soft_step *fetch_step(struct soft_isa *isa, struct code_page **pag
 	return s;
 }
 
-/* Run until a step returns an event. w->pc is then after the instruction that returned the event,
- * or at the instruction if it failed. Return the event; 0: out of memory. */
+/* Run until a step returns an event. Return the event, or 0 if out of memory. w->pc is then after
+ * the instruction that returned the event, or at that instruction if it failed. */
 static int run_wave(struct soft_isa *isa, struct soft_wave *w)
 {
-	const struct soft_step *steps = NULL, *s; /* steps of the page at @base */
+	const struct soft_step *steps = NULL, *s; /* decoded steps of the page at @base */
 	uint64_t pc = w->pc, base = 1;            /* 1: no page yet */
 	unsigned left = TURN_STEPS;
 	int event = 0;
@@ -250,7 +252,7 @@ static void set_scalars(const struct soft_isa *isa, const struct launch *a, stru
 	 * the descriptor belongs to the wave. */
 }
 
-/* Set the work-item ids and return the mask of existing lanes: the grid may end within a
+/* Set the work-item ids. Return the mask of existing lanes, because the grid may end within a
  * workgroup. */
 static uint64_t set_ids(const struct launch *a, struct soft_wave *w)
 {
@@ -510,8 +512,8 @@ static enum soft_isa_result run_grid(struct soft_isa *isa, const struct launch *
 	return at_once ? run_groups(isa, a, flat_id, error) : result;
 }
 
-/* Return true if the first instruction of a kernel ends it. Such a kernel does nothing, so none of
- * its waves must run, even if there are 2^32 of them. */
+/* Return true if the first instruction of a kernel ends it. Such a kernel does nothing, so its
+ * waves (up to 2^32) need not run. */
 static bool ends_at_once(struct soft_isa *isa, const struct launch *a)
 {
 	struct code_page *page;

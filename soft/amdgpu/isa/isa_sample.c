@@ -5,11 +5,11 @@
  *   VGPRs: gradients (sample_d) x y z, level (sample_l) ─► positions ─► elements
  *   elements ─► one element, or a sum weighted with the distance ─► channels
  *
- * There is one level, so gradients and levels have no effect. A sampler with different near and far
- * filters is refused. Positions are rounded to 8 fractional bits, as in hardware: device code
- * relies on the rounding when it addresses elements as the quotient of their number and the size.
- * Sums are computed in double and rounded once. If the sampler does not specify a depth filter, the
- * filter for rows and columns applies. */
+ * There is one level, so gradients and levels have no effect. A sampler whose filters for
+ * magnification and minification differ is refused. Positions are rounded to 8 fractional bits, as
+ * in hardware: device code relies on the rounding when it addresses elements as the quotient of
+ * their number and the size. Sums are computed in double and rounded once. If the sampler does not
+ * specify a depth filter, the filter for rows and columns applies. */
 #include "soft/amdgpu/isa/isa_image.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
@@ -20,8 +20,9 @@ enum { OUTSIDE = -1 };
 struct image_sampler {
 	uint8_t mode[3];
 	uint8_t linear, deep; /* interpolate: linear: in rows and columns; deep: between slices */
-	uint8_t counts;       /* true if coordinates are element numbers; false: from 0 to 1 */
-	uint8_t border;       /* 0 transparent black, 1 opaque black, 2 white */
+	/* true if coordinates are element numbers; false if they range from 0 to 1 */
+	uint8_t counts;
+	uint8_t border; /* 0: transparent black, 1: opaque black, 2: white */
 };
 
 /* Read the sampler. Return a message about an unsupported feature, or NULL. */
@@ -65,7 +66,7 @@ static int64_t inside(unsigned mode, int64_t i, int64_t size)
 	}
 }
 
-/* For one coordinate: positions on both sides, and distance to the second position. */
+/* For one coordinate: the positions on both sides, and the weight of the second position. */
 struct texel_span {
 	int64_t at[2];
 	double weight;
@@ -77,7 +78,7 @@ static void find_span(struct texel_span *s, const struct image_sampler *p, unsig
 {
 	double x = p->counts ? coordinate : (double)coordinate * size, whole;
 
-	if (!(fabs(x) < 0x1p40)) /* also NaN and infinities, which leave no fraction */
+	if (!(fabs(x) < 0x1p40)) /* also true for NaN and infinities, which leave no fraction */
 		x = x > 0 ? 0x1p40 : x < 0 ? -0x1p40 : 0;
 	x = rint(x * 256) / 256 - (half ? 0.5 : 0);
 	whole = floor(x);
@@ -198,7 +199,7 @@ int soft_sample(struct soft_wave *w, const struct soft_step *s)
 /* ---- typed buffers ---- */
 
 /* Access a resource of four words: base, stride, total bytes, format. Beyond the total bytes, loads
- * return 0 and stores are ignored. Hardware counts elements in this field, not bytes, but ROCr sets
+ * return 0 and stores are ignored. Hardware counts elements in the third word, but ROCr sets it to
  * bytes. */
 int soft_typed_buffer(struct soft_wave *w, const struct soft_step *s)
 {

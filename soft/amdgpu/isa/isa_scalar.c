@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scalar instructions: those that gen/isa.py generates from gfx906.isa, those that gfx906.isa marks
- * as `hand`, and the table of both. */
+/* Scalar instructions: those that gen/isa.py generates from gfx906.isa, those that are written by
+ * hand (marked `hand` in gfx906.isa), and the table of both. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -136,7 +136,7 @@ int soft_isa_s_getreg_b32(struct soft_wave *w, const struct soft_step *s)
 
 	switch (s->offset & 63) {
 	case HWREG_MODE: x = w->mode | (uint32_t)w->indexed << 27; break;
-	case HWREG_HW_ID: /* wave, SIMD, compute unit of its array of 16, shader engine */
+	case HWREG_HW_ID: /* wave, SIMD, compute unit in its array of 16, shader engine */
 		x = (w->index & 15) | (w->index & 3) << 4 | (cu & 15) << 8 | (cu >> 4 & 3) << 13;
 		break;
 	case HWREG_SH_MEM_BASES: /* the highest 16 bits of the apertures */
@@ -174,8 +174,8 @@ int soft_isa_s_setreg_imm32_b32(struct soft_wave *w, const struct soft_step *s)
 	return set_register(w, s, (uint32_t)s->constant[0]);
 }
 
-/* ---- indirect registers: M0 contains the index and, for vector operands, in bits 12 to 15 the
- * operands that are indexed ---- */
+/* ---- indirect registers: M0 contains the index and, for vector instructions, in bits 12 to 15,
+ * which operands are indexed ---- */
 
 int soft_isa_s_set_gpr_idx_on(struct soft_wave *w, const struct soft_step *s)
 {

@@ -7,16 +7,17 @@
  *   modified   signs, absolute values, clamp, SDWA (bytes, words), DPP (other lanes), op_sel
  *              (halves)
  *   packed     a 16-bit loop on the low halves, then on the high halves
- *   mix        each operand is a single or a half; a single multiply-add; the result is a single or
+ *   mix        each operand is a single or a half; a single multiply-add; the result is a single
+ *              or
  *              one half
  *
- * A loop runs on all lanes; inactive lanes keep their registers. With EXEC 0 only masks are
+ * A loop runs on all lanes; inactive lanes keep their register values. If EXEC is 0, only masks are
  * written. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
-/* Two rows per operand: v255 in a pair would lie beyond the registers, which decoding cannot detect
- * if registers are indexed. */
+/* Two rows per operand. An index added at run time may make v255 the first register of a pair,
+ * whose second register does not exist; decoding cannot detect this. */
 struct rows {
 	uint32_t row[3][2 * SOFT_LANES] __attribute__((aligned(64)));
 };
@@ -138,7 +139,7 @@ static int dpp_lane(uint32_t control, int l)
 	if (control < 0x100)
 		return (l & ~3) | (int)(control >> (l & 3) * 2 & 3);
 	switch (control >> 4) {
-	case 0x10: return i + n < 16 ? l + n : -1; /* shift left: from a higher lane */
+	case 0x10: return i + n < 16 ? l + n : -1; /* shift left: read a higher lane */
 	case 0x11: return i - n >= 0 ? l - n : -1;
 	case 0x12: return row + ((i - n) & 15);
 	}
@@ -173,7 +174,8 @@ static uint64_t move_lanes(uint32_t control, uint64_t exec, const uint32_t *from
 	return written & exec;
 }
 
-/* SDWA: extract one byte or word of an operand. Selections: 0 to 3 bytes, 4 and 5 words, 6 all. */
+/* SDWA: extract one byte or word of an operand. Selections: 0 to 3: a byte, 4 and 5: a word, 6:
+ * all. */
 static void select_part(unsigned select, int sign, const uint32_t *from, uint32_t *to)
 {
 	unsigned shift = select < 4 ? 8 * select : 16 * (select - 4), bits = select < 4 ? 8 : 16;
@@ -185,7 +187,7 @@ static void select_part(unsigned select, int sign, const uint32_t *from, uint32_
 	}
 }
 
-/* SDWA: put the result into one byte or word. The remaining bits become 0 or the sign, or are
+/* SDWA: put the result into one byte or word. The remaining bits become 0, become the sign, or are
  * kept. */
 static int place_part(unsigned select, unsigned unused, uint32_t *d, const uint32_t *before)
 {
@@ -376,7 +378,7 @@ int soft_vector_mix(struct soft_wave *w, const struct soft_step *s)
 		for (unsigned l = 0; l < SOFT_LANES; l++) {
 			uint32_t x = is_half ? bits32(float16(row[l] >> shift)) : row[l];
 
-			/* this instruction uses these bits for its absolute values */
+			/* here, negate_high means absolute value */
 			if (s->negate_high >> i & 1)
 				x &= 0x7fffffff;
 			spare.row[i][l] = x ^ (uint32_t)(s->negate >> i & 1) << 31;
@@ -420,7 +422,7 @@ static int move_registers(const struct soft_wave *w, struct soft_step *s)
 #if defined(__x86_64__)
 static uint32_t host_mode(unsigned round, unsigned denormal)
 {
-	/* nearest, up, down, to zero */
+	/* rounding modes: nearest, up, down, to zero */
 	static const uint32_t rounds[4] = {0, 0x4000, 0x2000, 0x6000};
 
 	return 0x1f80 | rounds[round] | (denormal & 1 ? 0 : 0x40) | (denormal & 2 ? 0 : 0x8000);

@@ -172,7 +172,8 @@ enum soft_register {
 	REG_M0 = 124,
 	REG_EXEC = 126,
 	REG_COUNT = 128,
-	/* Operands that are not registers, as private numbers; vector registers are 256 and up. */
+	/* Operands that are not numbered registers. REG_CONSTANT means any constant; the other
+	 * numbers are those of the instruction set. Vector registers start at 256. */
 	REG_CONSTANT = 128,
 	REG_VCCZ = 251,
 	REG_EXECZ = 252,
@@ -189,11 +190,11 @@ struct soft_step {
 	soft_lanes_function lanes;
 	uint64_t constant[3]; /* values of operands that are REG_CONSTANT, in the operand's type */
 	uint16_t source[3];
-	uint8_t bytes;  /* size of the instruction in bytes */
+	uint8_t bytes;  /* length of the instruction in bytes */
 	uint8_t result; /* first destination VGPR, or SGPR for scalar instructions */
-	/* SGPR pair for results of carries and comparisons */
+	/* first SGPR of the pair that receives the results of a carry or comparison */
 	uint8_t mask_result;
-	uint8_t mask_source;                   /* SGPR pair for carry and condition inputs */
+	uint8_t mask_source;                   /* first SGPR of the pair of carries or conditions */
 	uint8_t modifier;                      /* enum soft_modifier */
 	uint8_t absolute, negate, negate_high; /* one bit per operand */
 	uint8_t half, half_high;               /* op_sel, op_sel_hi */
@@ -201,17 +202,17 @@ struct soft_step {
 	uint8_t segment;           /* enum soft_segment */
 	uint8_t base, data, data2; /* memory: SGPR base (128 none), VGPRs of data */
 	uint8_t sampler;           /* memory: first SGPR of the sampler */
-	uint8_t returns;           /* atomics: return the old value */
-	uint8_t modes;             /* used float formats: 1 single, 2 double and half */
-	/* enum soft_line_way, unless a modifier prevents the use of lines */
+	uint8_t returns;           /* true if an atomic returns the old value */
+	uint8_t modes;             /* float formats that are used: 1 single, 2 double and half */
+	/* enum soft_line_way; 0 if a modifier prevents the use of lines */
 	uint8_t line;
-	/* runs once all vector registers are rows: does not support lines */
+	/* called after all vector registers were converted to rows; does not support lines */
 	soft_step_function with_rows;
-	/* the SDWA or DPP word; images: channel mask; typed buffers: 1 an index, 2 an offset per
-	 * lane */
+	/* the SDWA or DPP word; images: channel mask; typed buffers: 1: an index per lane, 2: an
+	 * offset per lane */
 	uint32_t control;
 	int32_t offset, offset2;
-	const char *why; /* the unsupported feature, for a step that only reports it */
+	const char *why; /* unsupported feature, if the step only reports it */
 };
 
 struct soft_workgroup {
@@ -228,8 +229,8 @@ struct soft_line {
 };
 
 struct soft_wave {
-	/* Value of each register: a row here, or its line if the bit in `lines` is set. The row is
-	 * then out of date. */
+	/* The row of each register. If the register's bit in `lines` is set, its value is in `line`
+	 * instead, and the row is out of date. */
 	uint32_t v[256][SOFT_LANES] __attribute__((aligned(64)));
 	struct soft_line line[256];
 	uint64_t lines[4];
@@ -241,15 +242,16 @@ struct soft_wave {
 	uint32_t scc;
 	uint32_t mode;   /* MODE register */
 	uint8_t indexed; /* s_set_gpr_idx_on */
-	/* true if registers are indexed or the float mode is not MODE_PLAIN: soft_special_step() */
+	/* true if registers are indexed or the float mode is not MODE_PLAIN; soft_special_step()
+	 * then runs each step */
 	uint8_t special;
 	uint8_t done, waits;    /* wait target, see isa_run.c; 0: none */
-	uint32_t index;         /* number of the wave in its workgroup */
-	uint8_t *scratch;       /* swizzled: dword i of lane l at 256 i + 4 l */
+	uint32_t index;         /* index of the wave in its workgroup */
+	uint8_t *scratch;       /* swizzled: dword i of lane l is at 256 i + 4 l */
 	uint32_t scratch_bytes; /* per lane */
-	uint64_t fault;         /* accessed address, after a step returned SOFT_EVENT_FAULT */
+	uint64_t fault;         /* address of the access, after a step returned SOFT_EVENT_FAULT */
 	uint32_t trap;
-	const char *why; /* the unsupported form that a step reported */
+	const char *why; /* unsupported feature that a step reported */
 	struct soft_workgroup *group;
 	struct soft_isa *isa;
 	uint64_t instructions;
@@ -399,19 +401,19 @@ int soft_vector_plain(struct soft_wave *w, const struct soft_step *s);
 int soft_vector_modified(struct soft_wave *w, const struct soft_step *s);
 int soft_vector_packed(struct soft_wave *w, const struct soft_step *s);
 int soft_vector_mix(struct soft_wave *w, const struct soft_step *s);
-/* Run a step in a special wave (see `special`). */
+/* Run a step in a wave whose `special` is set. */
 int soft_special_step(struct soft_wave *w, const struct soft_step *s);
 /* Store the result of a comparison or a carry in the step's registers. */
 void soft_put_mask(struct soft_wave *w, const struct soft_step *s, uint64_t mask);
 const soft_lanes_function *soft_lanes_table(void);
-/* Return the bits of @exec as a row. */
+/* Return a row with ~0 for each bit that is set in @exec, otherwise 0. */
 const uint32_t *soft_live(struct soft_wave *w, uint64_t exec);
 
-/* isa_machine.c: access to the machine, for steps */
+/* isa_machine.c: access to the machine, for the step functions */
 const struct soft_isa_gpu *soft_isa_gpu(const struct soft_wave *w);
 int soft_isa_stops(const struct soft_wave *w);
-/* The barrier of all waves of a cooperative dispatch. @more, @next: number of waves that arrive
- * before the wave that opens the barrier, now and for the next use. */
+/* The barrier of all waves of a cooperative dispatch. @more, @next: number of waves that must
+ * arrive before the wave that opens the barrier, for the current and for the next use. */
 void soft_grid_barrier_set(struct soft_wave *w, uint32_t more);
 int soft_grid_barrier(struct soft_wave *w, uint32_t next);
 
