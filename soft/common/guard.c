@@ -44,7 +44,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
 	struct guard *g = guard;
 
-	if (!g || info->si_code <= 0) { /* fault outside a guarded call, or signal sent with kill() */
+	if (!g || info->si_code <= 0) { /* outside a guarded call, or sent with kill() */
 		pass_on(number, info, context);
 		return;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The exported functions. Each function calls soft_<name>(), and notifies an attached tool of its
- * start and end (tools.h). Nested calls of the driver are not reported. cuGetProcAddress() returns
- * these functions in both forms. */
+ * start and end (tools.h). Calls that the driver makes to itself are not reported.
+ * cuGetProcAddress() returns these functions in both forms. */
 #include <string.h>
 
 #include "generated/cuda_driver_ops.h"
@@ -92,7 +92,8 @@ static const struct {
 
 enum { FOUND = 0, NO_SUCH_NAME = 1, RELEASE_TOO_OLD = 2 };
 
-/* Forms for the thread's default stream were added in 7.0. */
+/* Find a function for cuGetProcAddress(). CUDA 7.0 added the forms for the thread's default
+ * stream. */
 static unsigned find_function(const char *name, int release, uint64_t flags, void **out)
 {
 	const bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;

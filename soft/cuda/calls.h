@@ -7,12 +7,14 @@
 #ifndef SOFT_CUDA_CALLS_H
 #define SOFT_CUDA_CALLS_H
 
-/* Convert (type, parameter) to a declaration, a member of a struct, or the parameter. */
+/* Convert (type, parameter) to a declaration, to a member of a struct, or to the parameter
+ * alone. */
 #define SOFT_CUDA_DECLARE(type, name) type name
 #define SOFT_CUDA_MEMBER(type, name)  type name;
 #define SOFT_CUDA_NAME(type, name)    name
 
-/* SOFT_CUDA_LIST(DECLARE or NAME, pairs): with commas; SOFT_CUDA_EACH(MEMBER, pairs): without. */
+/* SOFT_CUDA_LIST(DECLARE or NAME, pairs) separates the results with commas; SOFT_CUDA_EACH(MEMBER,
+ * pairs) does not. */
 #define SOFT_CUDA_LIST_1(f, p1)                         f p1
 #define SOFT_CUDA_LIST_2(f, p1, p2)                     f p1, f p2
 #define SOFT_CUDA_LIST_3(f, p1, p2, p3)                 f p1, f p2, f p3

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of stream capture. A submitted task becomes a node that depends on the stream's
- * previous node. Waiting for an event recorded in the capture adds the waiting stream to the
- * capture. All functions are called with the driver's lock held. */
+/* Internals of stream capture. During a capture, a submitted task becomes a node that depends on
+ * the stream's previous node. Waiting for an event recorded in the capture adds the waiting stream
+ * to the capture. All functions are called with the driver's lock held. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +14,12 @@ static int invalidate(struct soft_cu_stream *s, struct soft_cu_task *t, int stat
 	return status;
 }
 
-/* Record an event: store its position without making a node. */
+/* Record an event: store the stream's last nodes in it, without making a node. */
 static int capture_record(struct soft_cu_stream *s, struct soft_cu_task *t)
 {
 	CUevent event = t->event;
 
-	event->recorded--; /* no stream's thread will raise the event */
+	event->recorded--; /* no stream's thread will raise the event to this number */
 	event->capture = s->capture;
 	event->nodes.count = 0;
 	if (!soft_cu_append_nodes(&event->nodes, s->last_nodes.at, s->last_nodes.count))
@@ -83,7 +83,8 @@ bool soft_cu_knows_capture(const struct soft_cu_capture *capture)
 	return false;
 }
 
-/* Return true if @node is a dependency of another node or of the origin's next task. */
+/* Return true if @node is a dependency of another node or of the next task of the stream that
+ * started the capture. */
 bool soft_cu_is_waited_for(const struct soft_cu_capture *capture, CUgraphNode node)
 {
 	const struct soft_cu_nodes *last = &capture->origin->last_nodes;

@@ -35,8 +35,8 @@ static CUcontext make_context(CUdevice device, unsigned flags, bool is_primary)
 	return c;
 }
 
-/* Destroy a context after its tasks have finished. Call with the lock held; the function releases
- * the lock temporarily. */
+/* Destroy a context after its tasks have finished. Call with the lock held; this function
+ * temporarily releases it. */
 static void destroy_context(CUcontext context)
 {
 	struct soft_cu_context **link = &soft_cu_contexts;
@@ -282,7 +282,7 @@ int soft_cuCtxCreate_v4(CUcontext *context, void *parameters __attribute__((unus
 	return soft_cuCtxCreate_v2(context, flags, device);
 }
 
-/* Enter @context; NULL means the current context of the thread. Takes the lock unless the call
+/* Enter @context; NULL means the thread's current context. Returns with the lock held unless it
  * fails. */
 static int enter_named(CUcontext *context)
 {

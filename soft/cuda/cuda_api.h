@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA driver API that the software driver implements, under the names that libcuda.so.1
  * exports. For the driver itself, and for test programs that are built without NVIDIA's headers.
- * Prototypes (calls.h) and values are NVIDIA's. Structs are opaque, except the struct that launches
- * take.
+ * Prototypes (calls.h) and values are NVIDIA's. Structs are opaque, except those that the program
+ * fills in for launches.
  *
  * A kernel is a host function in a shared object that is loaded as a module:
  *
@@ -70,7 +70,8 @@ typedef struct soft_cu_graph *CUgraph;
 typedef struct soft_cu_exec *CUgraphExec;
 typedef struct soft_cu_node *CUgraphNode;
 typedef struct soft_cu_library *CUlibrary;
-typedef struct soft_cu_function *CUkernel; /* launches also accept a kernel as their function */
+typedef struct soft_cu_function
+	*CUkernel; /* launches also accept a kernel in place of a function */
 typedef struct soft_cu_pool *CUmemoryPool;
 typedef size_t CUoccupancyB2DSize(int block);
 typedef struct {
@@ -181,7 +182,7 @@ struct soft_cuda_position {
 	struct {
 		unsigned int x, y, z;
 	} block_index, thread_index, grid_dim, block_dim;
-	void *shared; /* shared memory of the block, zeroed before its first thread runs */
+	void *shared; /* the block's shared memory, zeroed before the block's first thread runs */
 	void (*synchronize)(const struct soft_cuda_position *at); /* SOFT_CUDA_SYNCHRONIZE() */
 	void *block;                                              /* owned by the driver */
 };

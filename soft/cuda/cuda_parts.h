@@ -5,12 +5,12 @@
  *           ─► allocations
  *   event: a number that the stream's thread raises when it reaches the event
  *
- * Order: each task has a number from its context. A task of the legacy default stream starts when
- * no blocking stream has an unfinished task with a smaller number. A task of a blocking stream
- * starts when the legacy default stream has no such task.
+ * Order: each context numbers its tasks. A task of the legacy default stream starts when no
+ * blocking stream has an unfinished task with a smaller number. A task of a blocking stream starts
+ * when the legacy default stream has no unfinished task with a smaller number.
  *
- * Locking: one lock and one condition for the whole driver. Tasks run without the lock.
- * After a fork the child's driver returns CUDA_ERROR_NOT_INITIALIZED, as NVIDIA's does. */
+ * Locking: one lock and one condition for the whole driver. Tasks run without the lock. After a
+ * fork the child's driver returns CUDA_ERROR_NOT_INITIALIZED, as NVIDIA's does. */
 #ifndef SOFT_CUDA_PARTS_H
 #define SOFT_CUDA_PARTS_H
 
@@ -31,7 +31,7 @@ enum soft_cu_kind {
 	SOFT_CU_TASK_CALLBACK, /* a callback that takes the stream and its status */
 	SOFT_CU_TASK_RECORD,
 	SOFT_CU_TASK_WAIT,
-	SOFT_CU_TASK_GRAPH, /* tasks of the nodes of a graph, one after the other */
+	SOFT_CU_TASK_GRAPH, /* all tasks of a graph's nodes, one after the other */
 };
 
 struct soft_cu_task {
@@ -51,7 +51,9 @@ struct soft_cu_task {
 	CUevent event;
 	uint64_t event_number;
 	CUfunction function;
-	bool is_traced; /* true if a tool requested the task's end; then: */
+	/* true if a tool requested a notification of the task's end; the next fields are then
+	 * set */
+	bool is_traced;
 	struct soft_cu_activity activity;
 	struct soft_cuda_position position;
 	unsigned shared;
@@ -70,19 +72,20 @@ struct soft_cu_stream {
 	struct soft_cu_task *first, *last; /* the first task may be running */
 	unsigned flags, id;                /* ids are unique and never reused */
 	int priority;
-	uint64_t owner; /* thread whose default stream this is; 0: any other stream */
+	uint64_t owner; /* thread whose default stream this is, or 0 */
 	uint64_t done;  /* number of the last finished task */
 	bool has_thread, is_closing;
-	unsigned waiters; /* calls waiting for its tasks; the stream is freed after they return */
+	/* number of calls that wait for its tasks; the stream is freed after they return */
+	unsigned waiters;
 	struct soft_cu_capture *capture; /* the capture in which tasks become nodes; NULL: none */
 	struct soft_cu_nodes last_nodes; /* in a capture: dependencies of the next node */
 };
 
 struct soft_cu_event {
-	unsigned flags, uses; /* uses: references from tasks and the handle */
+	unsigned flags, uses; /* uses: number of references, from tasks and the handle */
 	uint64_t recorded, done, host_ns;
 	int status;
-	struct soft_cu_capture *capture; /* the capture that recorded the event; only compared */
+	struct soft_cu_capture *capture; /* capture that recorded the event; only compared */
 	struct soft_cu_nodes nodes;
 };
 
@@ -94,7 +97,7 @@ struct soft_cu_node {
 	uint32_t number;
 	struct soft_cu_task *task; /* owned; a launch uses a copy */
 	CUgraph child;             /* owned */
-	CUgraphNode original;      /* in a clone: the cloned node; only compared */
+	CUgraphNode original;      /* in a clone: the node that was cloned; only compared */
 	struct soft_cu_nodes from; /* dependencies, all in the same graph */
 	bool is_disabled, is_done;
 };
@@ -124,7 +127,7 @@ struct soft_cu_allocation {
 	char *address;
 	size_t bytes;
 	bool is_host, is_managed, is_registered; /* is_registered: memory of the program itself */
-	unsigned flags;                          /* flags of host memory */
+	unsigned flags; /* flags of host memory, as the program passed them */
 	CUmemoryPool pool;
 };
 
@@ -134,7 +137,7 @@ struct soft_cu_context {
 	unsigned id;
 	unsigned flags, retained; /* retained: reference count of a primary context; others: 0 */
 	bool is_primary;
-	int failed; /* status that the device returns from now on */
+	int failed; /* error that the device returns from now on */
 	int cache_config;
 	uint32_t peers; /* one bit for each device whose memory the context may access */
 	size_t limits[8];
@@ -165,7 +168,7 @@ struct soft_cu_library {
 
 struct soft_cu_module {
 	void *library;
-	CUlibrary owner; /* NULL: the program loaded it */
+	CUlibrary owner; /* library that loaded the module; NULL: the program loaded it */
 	struct soft_cu_function *functions;
 };
 
@@ -175,7 +178,7 @@ extern struct soft_cu_config soft_cu_config;
 extern bool soft_cu_is_initialized, soft_cu_is_forked;
 extern struct soft_cu_context *soft_cu_contexts;
 
-/* The contexts of the thread, with the current context last. */
+/* Size of a thread's stack of contexts; the current context is the last. */
 enum { SOFT_CU_STACK = 32 };
 enum {
 	SOFT_CU_THREADS_OF_BLOCK = 1024,
@@ -189,11 +192,12 @@ extern _Thread_local struct soft_cu_stack {
 } soft_cu_stack;
 CUcontext soft_cu_current(void);
 
-/* Return 0, or the status that says why calls are not possible. */
+/* Return 0, or the status with which every call must fail. */
 int soft_cu_check_driver(void);
 bool soft_cu_fails(enum soft_cu_fault fault);
 
-/* Get the current context of the thread and check that it is usable. Takes the lock on success. */
+/* Get the current context of the thread and check that it is usable. On success, return with the
+ * lock held. */
 int soft_cu_enter(CUcontext *context);
 static inline int soft_cu_leave(int status)
 {
@@ -209,7 +213,7 @@ struct soft_cu_stream *soft_cu_find_stream(CUcontext context, CUstream handle, b
 /* Create a stream. Return NULL if out of memory. */
 struct soft_cu_stream *soft_cu_make_stream(CUcontext context, unsigned flags, int priority,
 					   uint64_t owner);
-/* End the stream's thread after it has finished its tasks. */
+/* Let the stream's thread end after it has finished its tasks. */
 void soft_cu_close_stream(struct soft_cu_stream *stream);
 void soft_cu_free_stream(struct soft_cu_stream *stream);
 /* Append @task to the stream, taking ownership. @waits: return only when the task is done. */
@@ -234,7 +238,7 @@ struct soft_cu_request {
 int soft_cu_allocate(CUcontext context, const struct soft_cu_request *request, void **memory);
 int soft_cu_register_memory(CUcontext context, void *address, size_t bytes, unsigned flags);
 bool soft_cu_unregister_memory(void *address);
-/* Return NULL for an invalid device. */
+/* Return the device's default pool, or NULL for an invalid device. */
 CUmemoryPool soft_cu_get_pool(CUdevice device);
 bool soft_cu_knows_pool(CUmemoryPool pool);
 void soft_cu_change_pool(CUmemoryPool pool, int64_t bytes);
@@ -278,10 +282,11 @@ void soft_cu_discard_task(struct soft_cu_task *task);
 /* Tools: see tools.h --------------------------------------------------------------- */
 
 extern _Thread_local struct soft_cu_call *soft_cu_call; /* the reported call, or NULL */
-/* Start a call. Return NULL if no tool is attached. */
+/* Return the attached tool. Return NULL without a tool, in a fork child, or if the tool itself is
+ * the caller. */
 const struct soft_cu_tool *soft_cu_get_tool(void);
-/* Queue a notice of a created object until the lock is released. soft_cu_send_notices() sends the
- * notices at the end of a call. */
+/* Queue a notice of a created object, because the lock is held. soft_cu_send_notices() sends the
+ * notices at the end of the call. */
 void soft_cu_note_resource(const struct soft_cu_resource_notice *notice);
 void soft_cu_send_notices(void);
 /* Send a notice at once. Call without the lock. */
@@ -305,7 +310,7 @@ SOFT_CUDA_CALLS(X, B, V)
 #undef B
 #undef V
 
-/* Define both forms of a function that takes a stream: @call uses `per_thread`. */
+/* Define both forms of a function that takes a stream. @call uses the variable `per_thread`. */
 #define SOFT_CU_BOTH(name, suffix, parameters, call) \
 	int soft_##name parameters                   \
 	{                                            \

@@ -33,7 +33,7 @@ static void start_driver(void)
 	soft_guard_init();
 }
 
-/* Load the library that the user names before any call succeeds, as NVIDIA's driver does. */
+/* When a call first succeeds, load the library that the user names, as NVIDIA's driver does. */
 static void inject_library(void)
 {
 	const char *file = getenv("CUDA_INJECTION64_PATH");
@@ -215,7 +215,7 @@ int soft_cuDeviceGetAttribute(int *value, unsigned int attribute, CUdevice devic
 {
 	static const int values[][2] = {
 		{1, 1024},  {2, 1024},  {3, 1024},   {4, 64},       {5, 2147483647},
-		{6, 65535}, {7, 65535}, /* maximum threads of a block, blocks of a grid */
+		{6, 65535}, {7, 65535}, /* maximum threads per block, blocks per grid */
 		{8, 49152}, {10, 32},   {12, 65536}, {13, 1000000}, {16, 4},
 		{31, 1},    {34, 0},    {39, 2048},  {40, 2},       {41, 1},
 		{75, 9},    {76, 0},    {78, 1},     {83, 1},       {115, 1},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: each recording has a number, which the stream's thread stores when it reaches the
+/* Events: each recording has a number, which the stream's thread stores when it reaches that
  * recording.
  * An event that was never recorded counts as done. */
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static int await_event(CUevent event, bool waits)
 	if (status)
 		return status;
 	pthread_mutex_lock(&soft_cu_lock);
-	event->uses++; /* another thread may destroy the event meanwhile */
+	event->uses++; /* meanwhile, another thread may destroy the event */
 	while (waits && event->done < event->recorded)
 		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
 	status = event->done < event->recorded ? CUDA_ERROR_NOT_READY : event->status;

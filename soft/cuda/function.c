@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries for functions and kernels: names, attributes, occupancy. A library's kernel and its
- * function are the same object. */
+/* Answers queries about functions and kernels: names, attributes, occupancy. A library's kernel and
+ * its function are the same object. */
 #include "soft/cuda/cuda_parts.h"
 
 enum { BLOCKS_OF_MULTIPROCESSOR = 32, SHARED_OF_MULTIPROCESSOR = 128 << 10 };
@@ -56,7 +56,7 @@ int soft_cuFuncGetModule(CUmodule *module, CUfunction function)
 	return soft_cu_check_driver();
 }
 
-/* Offsets of the parameters, as in a struct (`extra`). */
+/* Offsets of the parameters, laid out as in a struct (`extra`). */
 int soft_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes)
 {
 	size_t at = 0;
@@ -156,7 +156,7 @@ int soft_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
 	return soft_cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block, shared);
 }
 
-/* Return the largest block size, a power of two. */
+/* Return the largest block size that is a power of two. */
 int soft_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
 					  CUoccupancyB2DSize *shared_of, size_t shared, int limit)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Graphs as objects: nodes in the order in which they were added, each with its dependencies. An
- * executable graph is a clone with a separate id, whose nodes keep their numbers. CUPTI's node id
- * is graph << 32 | number. All functions are called with the driver's lock held. */
+ * executable graph is a clone with its own id. The nodes keep their numbers. CUPTI's node id is
+ * graph << 32 | number. All functions are called with the driver's lock held. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,7 +17,7 @@ bool soft_cu_knows_exec(CUgraphExec exec)
 	return e != NULL;
 }
 
-/* Takes the lock unless the call fails. */
+/* Returns with the lock held unless it fails. */
 static int enter_exec(CUgraphExec exec)
 {
 	const int status = exec ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
@@ -304,7 +304,7 @@ int soft_cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int 
 	return soft_cu_leave(n ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* Compare two graphs node by node, in order. Return CU_GRAPH_EXEC_UPDATE_... */
+/* Compare two graphs node by node, in order of creation. Return CU_GRAPH_EXEC_UPDATE_... */
 static int compare_graphs(CUgraph a, CUgraph b, CUgraphNode *error)
 {
 	struct soft_cu_node *n = a->first, *m = b->first;
@@ -326,8 +326,8 @@ static int compare_graphs(CUgraph a, CUgraph b, CUgraphNode *error)
 	return n || m ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED : CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-/* Update the executable graph. The clone takes the id of the executable graph, so that the graph
- * keeps its identity. */
+/* Replace the executable graph's content with a clone of @graph. The clone takes the id of the
+ * executable graph, so that the executable graph keeps its identity. */
 static int update(CUgraphExec exec, CUgraph graph, CUgraphNode *error, int *result)
 {
 	const int status = result && error && graph ? enter_exec(exec) : CUDA_ERROR_INVALID_VALUE;
@@ -349,7 +349,7 @@ static int update(CUgraphExec exec, CUgraph graph, CUgraphNode *error, int *resu
 	number_children(clone, clone->numbers);
 	for (struct soft_cu_node *n = exec->graph->first, *m = clone->first; n && m;
 	     n = n->next, m = m->next) {
-		/* nodes keep the identity that they have since instantiation */
+		/* nodes keep the identity that they got when the graph was instantiated */
 		m->original = n->original;
 		m->number = n->number;
 	}

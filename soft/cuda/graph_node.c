@@ -5,7 +5,7 @@
 
 #include "soft/cuda/cuda_parts.h"
 
-/* Takes the lock unless the call fails. */
+/* Returns with the lock held unless it fails. */
 static int enter_graph(CUgraph graph)
 {
 	const int status = graph ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
@@ -36,7 +36,7 @@ static bool has_nodes(CUgraph graph, const CUgraphNode *nodes, size_t count)
 
 /* Adding ---------------------------------------------------------------------------- */
 
-/* Add a node and release the lock that the caller holds. Takes ownership of @task and @child. */
+/* Add a node, taking ownership of @task and @child. Call with the lock held; returns without it. */
 static int leave_with_node(CUgraphNode *out, CUgraph graph, int type, struct soft_cu_task *task,
 			   CUgraph child, const CUgraphNode *from, size_t count)
 {
@@ -364,8 +364,8 @@ int soft_cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const
 	return soft_cu_leave(status);
 }
 
-/* List nodes. NULL: only count them; otherwise write at most *@count nodes and set it to the number
- * written. */
+/* List nodes. With NULL, only count the nodes. Otherwise write at most *@count nodes, and set
+ * *@count to the number written. */
 
 static int list_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count, bool roots)
 {
@@ -444,7 +444,7 @@ int soft_cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
 	return soft_cu_leave(*graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* @nodes: NULL to count only. */
+/* @nodes: NULL: only count the nodes. */
 static int list_neighbours(CUgraphNode node, CUgraphNode *nodes, size_t *count, bool behind)
 {
 	const int status = count ? enter_node(node) : CUDA_ERROR_INVALID_VALUE;
@@ -495,7 +495,7 @@ int soft_cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes,
 	return status;
 }
 
-/* The node owns the arguments. The arguments are valid as long as the node keeps them. */
+/* The node owns the returned arguments, which are valid until the node is changed or destroyed. */
 int soft_cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	const int status = parameters ? enter_node(node) : CUDA_ERROR_INVALID_VALUE;

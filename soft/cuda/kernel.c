@@ -6,7 +6,7 @@
  *
  * 	all: arrive ─ the last thread zeroes shared memory ─ run ─ arrive ─ the next block
  *
- * A thread that faults leaves the crew: the other threads no longer wait for it. */
+ * A thread that faults leaves the crew, so that the other threads no longer wait for it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,13 +38,14 @@ static void run_grid(const struct soft_cu_task *t, struct soft_cuda_position *p,
 				run(t, p);
 }
 
-/* Blocks whose threads run at once --------------------------------------------------- */
+/* Blocks whose threads run at the same time ------------------------------------------- */
 
 struct crew {
 	const struct soft_cu_task *task;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned threads, waiting; /* number of remaining and of arrived threads */
+	/* threads: number of threads that have not left; waiting: number that have arrived */
+	unsigned threads, waiting;
 	uint64_t rounds;
 	bool has_failed;
 	void *shared;

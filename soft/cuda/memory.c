@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory: device memory is host memory in a private list, so that an invalid address is refused.
- * Pageable source memory is read during the call, as in NVIDIA's driver. */
+/* Device memory is host memory. The driver lists its allocations, so that it can refuse an invalid
+ * address. As in NVIDIA's driver, pageable source memory is read during the call. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,7 +325,7 @@ static bool is_allowed(const void *address, size_t bytes, enum side side)
 	return side != DEVICE || soft_cu_find_allocation(address, bytes);
 }
 
-/* Call with the lock held. Kinds of memory and of copies are numbered as in CUPTI. */
+/* Call with the lock held. The kinds of memory and of copies have CUPTI's numbers. */
 static uint8_t find_memory_kind(const void *address, size_t bytes, int *device)
 {
 	enum { PAGEABLE = 1, PINNED = 2, ON_DEVICE = 3, MANAGED = 5 };
@@ -458,7 +458,7 @@ static int submit_set(CUdeviceptr to, unsigned value, unsigned width, size_t cou
 	task->activity.value = value;
 	task->activity.bytes = count * width;
 	task->activity.is_async = !waits;
-	task->activity.to_kind = 3; /* device memory, as CUPTI numbers it */
+	task->activity.to_kind = 3; /* CUPTI's number for device memory */
 	return soft_cu_leave(soft_cu_submit(s, task, waits));
 }
 

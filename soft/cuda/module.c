@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules: shared objects of the host, whose kernels are functions (cuda_api.h). The image of a
+/* A module is a shared object of the host, whose kernels are functions (cuda_api.h). The image of a
  * module is copied into an unnamed file, so that each loaded module has separate variables. */
 #include <dlfcn.h>
 #include <elf.h>
@@ -18,8 +18,8 @@ enum { SHARED_OF_BLOCK = 48 << 10 };
 
 /* Loading -------------------------------------------------------------------------- */
 
-/* Return the size of a shared object in memory, up to the section headers at its end. 0: not a
- * shared object. */
+/* Return the size of the shared object at this address, up to the section headers at its end.
+ * Return 0 if it is not a shared object. */
 static size_t image_bytes(const void *image)
 {
 	const ElfW(Ehdr) *e = image;
@@ -168,7 +168,7 @@ static int make_library(CUlibrary *out, const void *image, const char *file)
 	return CUDA_SUCCESS;
 }
 
-/* Options are for the compiler, which this driver does not have. */
+/* Options are ignored, because they are for the compiler, which this driver does not have. */
 int soft_cuLibraryLoadData(CUlibrary *library, const void *image,
 			   int *options __attribute__((unused)),
 			   void **values __attribute__((unused)),
@@ -191,7 +191,7 @@ int soft_cuLibraryLoadFromFile(CUlibrary *library, const char *file,
 	return make_library(library, NULL, file);
 }
 
-/* Waits for all tasks of all contexts. */
+/* Waits until all tasks of all contexts have finished. */
 int soft_cuLibraryUnload(CUlibrary library)
 {
 	const int status = library ? soft_cu_check_driver() : CUDA_ERROR_INVALID_HANDLE;
@@ -357,7 +357,7 @@ static void **take_arguments(CUfunction f, void **parameters, void **extra)
 	return out;
 }
 
-/* Return true if a launch attribute is set that the driver supports. */
+/* Return true if the launch has the attribute @id with a value other than 0. */
 static bool has_attribute(const CUlaunchConfig *config, int id)
 {
 	enum { BYTES = 72 }; /* id, 4 bytes of padding, and a union of 64 bytes */

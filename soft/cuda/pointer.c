@@ -8,7 +8,7 @@ static void *host_address(CUdeviceptr address)
 	return (void *)(uintptr_t)address;
 }
 
-/* Numbers are those of CUpointer_attribute. Return false for an unknown number. */
+/* Numbers are those of CUpointer_attribute. Returns false for an unknown number. */
 static bool get_attribute(const struct soft_cu_allocation *a, CUdeviceptr address, int attribute,
 			  void *value)
 {
@@ -61,7 +61,8 @@ int soft_cuPointerGetAttribute(void *value, int attribute, CUdeviceptr address)
 	return soft_cu_leave(done ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* For an address outside all allocations, every value of known size is 0. */
+/* Succeed even for an address outside all allocations: the context, memory type, addresses, range
+ * and pool are then 0, and the device ordinal is -2. */
 int soft_cuPointerGetAttributes(unsigned int count, int *attributes, void **values,
 				CUdeviceptr address)
 {

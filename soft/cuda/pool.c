@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory pools: their counters. When memory is freed, a pool retains as much as its threshold
- * allows, but only in its counters: the memory is returned to the host's allocator. */
+/* Counts the memory of pools. When memory is freed, a pool retains as much as its threshold allows.
+ * This retention exists only in the counters, because the memory itself is returned to the host's
+ * allocator. */
 #include <stdlib.h>
 
 #include "soft/cuda/cuda_parts.h"
@@ -46,7 +47,7 @@ void soft_cu_change_pool(CUmemoryPool p, int64_t bytes)
 		trim(p, p->threshold);
 }
 
-/* Takes the lock unless the call fails. */
+/* Returns with the lock held unless it fails. */
 static int enter_pool(CUmemoryPool pool)
 {
 	const int status = pool ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of streams: a queue of tasks, and a thread that runs the tasks in order. cuda_parts.h
- * defines which tasks of different streams wait for each other. */
+/* Internals of streams: a queue of tasks, and a thread that runs them in order. cuda_parts.h
+ * defines when tasks of different streams wait for each other. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,8 +58,8 @@ static void raise_event(CUevent event, uint64_t number, int status)
 
 static int do_graph(const struct soft_cu_task *t);
 
-/* Run a task without the lock. @failed: earlier status of the context. Return the new status of the
- * context. */
+/* Run a task. Call without the lock. @failed: the context's status before the task. Return its new
+ * status. */
 static int do_task(const struct soft_cu_task *t, int failed)
 {
 	struct guarded g = {t, CUDA_SUCCESS};
@@ -78,7 +78,7 @@ static int do_task(const struct soft_cu_task *t, int failed)
 	return g.status;
 }
 
-/* Run a task, traced if requested, without the lock. Return the new status of the context. */
+/* Run a task, and trace it if requested. Call without the lock. Return the context's new status. */
 static int do_traced(struct soft_cu_task *t, int failed)
 {
 	const struct soft_cu_tool *tool = t->is_traced && !failed ? soft_cu_get_tool() : NULL;
@@ -94,7 +94,7 @@ static int do_traced(struct soft_cu_task *t, int failed)
 	return status;
 }
 
-/* Run the tasks of a graph. Events become visible while the graph runs. */
+/* Run the tasks of a graph. Its events become visible one by one, while the graph runs. */
 static int do_graph(const struct soft_cu_task *graph)
 {
 	int status = CUDA_SUCCESS;
@@ -259,8 +259,8 @@ void soft_cu_close_stream(struct soft_cu_stream *s)
 		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
 }
 
-/* Free a stream. A capture that this stream started ends. EndCapture then returns an error to the
- * caller that waits for the graph. */
+/* Free a stream, and end a capture that this stream started. A later EndCapture then returns an
+ * error. */
 void soft_cu_free_stream(struct soft_cu_stream *s)
 {
 	if (s->capture && s->capture->origin == s) {

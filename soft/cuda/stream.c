@@ -4,7 +4,7 @@
 
 #include "soft/cuda/cuda_parts.h"
 
-/* Takes the lock unless the call fails. */
+/* Returns with the lock held unless it fails. */
 static int enter_stream(CUstream handle, bool per_thread, struct soft_cu_stream **stream)
 {
 	CUcontext context;

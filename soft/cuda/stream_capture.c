@@ -4,7 +4,7 @@
 
 #include "soft/cuda/cuda_parts.h"
 
-/* Takes the lock unless the call fails. */
+/* Returns with the lock held unless it fails. */
 static int enter_stream(CUstream handle, bool per_thread, struct soft_cu_stream **stream)
 {
 	CUcontext context;
@@ -47,7 +47,8 @@ static int begin_capture(CUstream stream, bool per_thread)
 SOFT_CU_BOTH(cuStreamBeginCapture_v2, _ptsz, (CUstream stream, int mode __attribute__((unused))),
 	     begin_capture(stream, per_thread))
 
-/* Return true if the origin has waited for the last nodes of all other streams. */
+/* Return true if the stream that started the capture has waited for the last nodes of all other
+ * streams. */
 static bool is_joined(const struct soft_cu_capture *capture)
 {
 	for (CUcontext c = soft_cu_contexts; c; c = c->next)
@@ -131,7 +132,8 @@ SOFT_CU_BOTH(cuStreamGetCaptureInfo_v3, _ptsz,
 	     ((void)(data ? *data = NULL : NULL),
 	      get_info(stream, status, id, graph, from, count, per_thread)))
 
-/* The mode forbids calls that would break captures of other threads. No call here does. */
+/* The mode forbids calls that would break captures of other threads. No call of this driver does
+ * so. */
 int soft_cuThreadExchangeStreamCaptureMode(int *mode)
 {
 	static _Thread_local int current;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks as objects: a stream runs tasks, and a node of a graph keeps a task to copy. */
+/* Tasks as objects. A stream runs tasks, and each node of a graph keeps a task that launches
+ * copy. */
 #include <stdlib.h>
 #include <string.h>
 

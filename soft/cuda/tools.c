@@ -8,8 +8,8 @@
 static const struct soft_cu_tool *attached; /* atomic */
 _Thread_local struct soft_cu_call *soft_cu_call;
 
-/* Notices that wait for the end of the thread's call, and whether the tool is being called. Driver
- * calls that the tool makes meanwhile are not reported. */
+/* Notices to be sent at the end of the thread's call. in_tool: true while the tool is called;
+ * driver calls that the tool then makes are not reported. */
 struct waiting_notice {
 	struct waiting_notice *next;
 	struct soft_cu_resource_notice notice;

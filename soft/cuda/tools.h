@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface between the driver and a tool's library (cupti/). As in NVIDIA's stack, these are
- * two libraries. The tool's library gets a table from cuGetExportTable() with a private id, and
- * gives the driver functions to call.
+/* The interface between the driver and a tool's library (cupti/). As in NVIDIA's stack, driver and
+ * tool are separate libraries. With a private id, the tool's library gets a table from
+ * cuGetExportTable(), through which it passes the driver the functions to call.
  *
  *   program ─► cuLaunchKernel() ─► begin_call() ─► the call itself ─► end_call()
  *                                      │ sets the call's correlation id, if the call is observed
  *                                      ▼
  *              task ── on the stream's thread ──► now() ─ run ─ now() ─► end_activity()
  *
- * One library at a time is attached, and it is never unloaded. The driver calls none of these
- * functions with its lock held, and none in a fork child. */
+ * One library at a time is attached, and that library is never unloaded. The driver calls none of
+ * these functions while it holds its lock, and none in a fork child. */
 #ifndef SOFT_CUDA_TOOLS_H
 #define SOFT_CUDA_TOOLS_H
 
@@ -34,11 +34,11 @@ struct soft_cu_call {
 	uint32_t context_id;
 	const void *result; /* set when the call ends; points to the status of the function */
 	/* written by the tool: */
-	uint32_t correlation; /* id of the call, for tasks that it submits; 0: no id */
+	uint32_t correlation; /* id of the call, for the tasks that the call submits; 0: no id */
 	bool is_seen, is_traced;
 	uint64_t kinds; /* kinds of activity enabled at the start */
 	uint64_t start, data;
-	struct soft_cu_call *outer; /* the runtime call around this call, or NULL */
+	struct soft_cu_call *outer; /* the runtime call that made this call, or NULL */
 };
 
 enum soft_cu_activity_kind {
@@ -66,9 +66,9 @@ struct soft_cu_activity {
 	uint64_t graph_node_id;
 };
 
-/* Created and destroyed contexts and streams. */
+/* Creation and destruction of contexts and streams. */
 enum soft_cu_resource {
-	SOFT_CU_CONTEXT_CREATED = 1, /* numbered as CUPTI's callbacks */
+	SOFT_CU_CONTEXT_CREATED = 1, /* numbered as CUPTI's resource callbacks */
 	SOFT_CU_CONTEXT_DESTROYED = 2,
 	SOFT_CU_STREAM_CREATED = 3,
 	SOFT_CU_STREAM_DESTROYED = 4,
@@ -119,8 +119,8 @@ struct soft_cu_tools_table {
 	bool (*find_graph)(void *graph, bool is_executable, uint32_t *id);
 	bool (*find_node)(void *node, uint64_t *id);
 	unsigned (*count_devices)(void);
-	/* For a runtime on top of the driver: reports calls of the runtime. The caller sets the
-	 * domain. */
+	/* For a runtime on top of the driver, which reports its own calls through these functions
+	 * and sets the domain. */
 	bool (*begin_call)(struct soft_cu_call *call);
 	void (*end_call)(struct soft_cu_call *call, const void *result);
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts used memory of a device: allocations on the device and its tiles, images, physical
- * memory. */
+/* Counts the memory in use on a device: allocations on the device and its tiles, images, and
+ * physical memory. */
 #include "soft/level_zero/level_zero_parts.h"
 
 bool soft_ze_budget_take(struct soft_ze_device *device, size_t bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A command: its contents, and its execution. A copy or fill that accesses unmapped memory loses
- * the device, as on hardware, and does not end the program. An invalid access by a kernel is a
- * SIGSEGV of the program, because the kernel runs in threads of OpenCL. */
+/* Creates, executes and destroys commands. A copy or fill that accesses unmapped memory loses the
+ * device, as on hardware, and does not end the program. An invalid access by a kernel gives the
+ * program a SIGSEGV, because the kernel runs in threads of OpenCL. */
 #include <stdlib.h>
 #include <string.h>
 

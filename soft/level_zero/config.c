@@ -8,7 +8,7 @@
 #include "soft/common/settings.h"
 #include "soft/level_zero/config.h"
 
-/* makes an unconverted stamp recognisable, because it is no host time */
+/* makes an unconverted stamp recognisable, because it cannot be a host time */
 #define CLOCK_EPOCH_NS 123456789000ll
 #define PREFIX         "SOFT_LEVEL_ZERO_"
 

@@ -32,10 +32,10 @@ enum { SOFT_ZE_DEVICES_MOST = 8, SOFT_ZE_TILES_MOST = 4 };
 /* Operations that can be made to fail. */
 enum soft_ze_fault {
 	SOFT_ZE_FAIL_ALLOCATE, /* an allocation fails for lack of memory */
-	SOFT_ZE_FAIL_QUEUE,    /* no queue is left, for immediate lists also */
+	SOFT_ZE_FAIL_QUEUE,    /* all queues are in use, including those of immediate lists */
 	SOFT_ZE_FAIL_LIST,     /* a command list cannot be created */
 	SOFT_ZE_FAIL_EVENT,    /* an event cannot be created */
-	SOFT_ZE_FAIL_MODULE,   /* a module does not build; its log says why */
+	SOFT_ZE_FAIL_MODULE,   /* a module cannot be built; its log gives the reason */
 	SOFT_ZE_FAIL_APPEND,   /* the list refuses a command */
 	SOFT_ZE_FAIL_KERNEL,   /* a kernel loses the device */
 	SOFT_ZE_FAIL_HANG,     /* a kernel ends only when its queue is destroyed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver, its devices and contexts. The properties of a device satisfy the requirements of
- * SYCL's runtime: the device looks like an Intel GPU. */
+/* The driver, its devices and contexts. A device looks like an Intel GPU, because SYCL's runtime
+ * requires certain properties. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +172,7 @@ static ze_result_t get_version_text(ze_driver_handle_t handle, char *out, size_t
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Intel's function, which is older than the standard function. */
+/* A function of Intel's, older than the standard function. */
 static ze_result_t create_counter_based(ze_context_handle_t context, ze_device_handle_t device,
 					const void *desc, ze_event_handle_t *out)
 {
@@ -302,7 +302,8 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_propertie
 			((struct newer_ip_version *)next)->version = IP_VERSION;
 		else if ((int)next->stype == NEWER_STYPE_MUTABLE_PROPERTIES)
 			((struct newer_mutable_properties *)next)->command_flags = 0x7f;
-		else if ((int)next->stype == NEWER_STYPE_KERNEL_TIMES) /* in ticks, in host ns */
+		else if ((int)next->stype == NEWER_STYPE_KERNEL_TIMES) /* in device ticks, and in
+		 * host ns */
 			((struct newer_kernel_times *)next)->flags = 3;
 	return ZE_RESULT_SUCCESS;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables that the loader requests; driver_tables.inc lists them.
  *
- * A table is filled up to the requested version, because the loader's table is no longer than that:
- * more entries would overwrite the loader's memory. A refused entry is a function that returns an
- * error, because a static loader calls NULL entries. */
+ * A table is filled only up to the requested version, because the loader's table is no longer: more
+ * entries would overwrite the loader's memory. A refused entry is a function that returns an error,
+ * because a static loader calls NULL entries. */
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
 #include <level_zero/zet_api.h>

@@ -150,7 +150,7 @@ ze_result_t zeEventPoolGetIpcHandle(ze_event_pool_handle_t handle, ze_ipc_event_
 	return status;
 }
 
-/* The descriptor lives as long as the pool and its events. */
+/* The pool and its events keep the descriptor open. */
 ze_result_t newer_zeEventPoolPutIpcHandle(ze_context_handle_t context,
 					  ze_ipc_event_pool_handle_t handle)
 {
@@ -229,7 +229,8 @@ bool soft_ze_event_is_done(const struct soft_ze_event *e, uint64_t number)
 	return !t;
 }
 
-/* Return true if the last appended signal is done, for host queries. Call without the lock. */
+/* For host queries: return true if the signal that was appended last is done. Call without the
+ * lock. */
 static bool is_done(void *argument)
 {
 	const struct soft_ze_event_state *s = ((struct soft_ze_event *)argument)->state;
@@ -283,7 +284,7 @@ void soft_ze_event_signal(struct soft_ze_event *e, struct soft_ze_turn *turn, ze
 {
 	if (e->counter_based) {
 		forget_turn(e, turn);
-		if (turn->number < e->state->done) /* keep the times of the last command */
+		if (turn->number < e->state->done) /* keep the times of the command that ran last */
 			return;
 	}
 	e->state->times = *times;
@@ -323,7 +324,7 @@ ze_result_t soft_ze_event_create_counter_based(bool stamped, ze_event_handle_t *
 	return create_event(NULL, true, stamped, out);
 }
 
-/* Use the shared state. The process that made the pool resets the events. */
+/* Use the shared state. Only the process that made the pool resets it. */
 static void share_state(struct soft_ze_event *e, struct soft_ze_event_share *share, uint32_t index)
 {
 	if (!share)
@@ -394,7 +395,7 @@ ze_result_t zeEventQueryStatus(ze_event_handle_t handle)
 	return is_done(e) ? e->state->status : ZE_RESULT_NOT_READY;
 }
 
-/* Stamps are kept, and the call does not wait, as on hardware. */
+/* As on hardware, time stamps are kept, and the call does not wait. */
 ze_result_t zeEventHostReset(ze_event_handle_t handle)
 {
 	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
@@ -431,7 +432,7 @@ ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t event, ze_device_handle_
 	return zeEventQueryKernelTimestamp(event, out);
 }
 
-/* Every command has one packet. */
+/* Every command has one packet of time stamps. */
 ze_result_t newer_zeEventQueryKernelTimestampsExt(ze_event_handle_t handle,
 						  ze_device_handle_t device, uint32_t *count,
 						  struct newer_event_times *out)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images and samplers. Pixels are stored row by row in this process's memory (opencl_image.c), so a
- * copy (image_copy.c) is a copy of memory regions. The OpenCL driver determines the supported
- * formats.
+/* Images and samplers. Pixels are stored row by row in this process's memory (opencl_image.c), so
+ * image_copy.c copies regions of memory. The OpenCL driver determines the supported formats.
  * Other formats, media and bindless images are refused. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
@@ -28,7 +27,7 @@ struct soft_ze_sampler {
 
 /* Formats -------------------------------------------------------------------------------- */
 
-/* Get the number of channels in a plain layout, and the bits per channel. */
+/* Get the number of channels of a plain layout, and the bits per channel. */
 static bool measure_layout(ze_image_format_layout_t layout, unsigned *channels, unsigned *bits)
 {
 	static const struct {
@@ -102,7 +101,7 @@ static unsigned find_order(const ze_image_format_t *f, unsigned channels)
 	return 0;
 }
 
-/* Find a packed format, of which OpenCL has two. */
+/* Find a packed format. OpenCL supports two of them. */
 static bool find_packed(const ze_image_format_t *f, struct soft_cl_image *out, size_t *bytes)
 {
 	if (f->type != ZE_IMAGE_FORMAT_TYPE_UNORM)
@@ -275,8 +274,8 @@ ze_result_t zeImageGetProperties(ze_device_handle_t handle, const ze_image_desc_
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Create an image with the pixels of @about, with the pixels of @whole, or with new pixels from the
- * device's budget. */
+/* Create an image that uses the pixels of @about, the pixels of @whole, or new pixels, which count
+ * against the device's budget. */
 static ze_result_t create_image(struct soft_ze_device *device, const struct soft_cl_image *about,
 				size_t pixel_bytes, struct soft_cl_object *whole,
 				ze_image_handle_t *out)

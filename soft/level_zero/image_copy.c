@@ -23,7 +23,7 @@ static uint32_t at_least_one(uint32_t n)
 	return n ? n : 1;
 }
 
-/* Check a region. NULL means the whole image. A height or depth of 0 means 1. */
+/* Check a region. A NULL region is the whole image. A height or depth of 0 means 1. */
 static bool cut_region(const struct soft_ze_image *image, const ze_image_region_t *asked,
 		       ze_image_region_t *out)
 {
@@ -47,7 +47,7 @@ static bool cut_region(const struct soft_ze_image *image, const ze_image_region_
 	       (uint64_t)out->originZ + out->depth <= all[2];
 }
 
-/* Find the start of a region. In an array of rows, the slices are the rows. */
+/* Find the start of a region. In an array of 1D images, the slices are the rows. */
 static struct copy_side find_side(const struct soft_ze_image *image, const ze_image_region_t *r)
 {
 	const struct soft_cl_image *about = soft_cl_image_of(image->object);

@@ -45,7 +45,7 @@ ze_result_t newer_zeMemGetIpcHandleWithProperties(ze_context_handle_t context, c
 	return zeMemGetIpcHandle(context, memory, out);
 }
 
-/* The descriptor lives as long as the memory. */
+/* The memory keeps the descriptor open. */
 ze_result_t newer_zeMemPutIpcHandle(ze_context_handle_t context, ze_ipc_mem_handle_t handle)
 {
 	struct soft_share_handle h = read_handle(&handle);

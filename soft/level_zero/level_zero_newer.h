@@ -58,7 +58,7 @@ struct newer_group_size {
 	uint32_t x, y, z;
 };
 
-/* Structures for mutable lists. Each starts with stype, pNext and the id of the command. */
+/* Structures for mutable lists. Each starts with stype, pNext and a command's id. */
 struct newer_mutable {
 	uint32_t stype;
 	const void *pNext;

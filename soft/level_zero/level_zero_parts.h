@@ -54,10 +54,10 @@ enum { SOFT_ZE_GROUP_COMPUTE, SOFT_ZE_GROUP_COPY, SOFT_ZE_GROUPS };
 
 struct soft_ze_device {
 	uint32_t kind;
-	unsigned index, tile;          /* tile: index in the parent device */
-	struct soft_ze_device *parent; /* NULL: a whole device */
+	unsigned index, tile;          /* tile: index of this tile in its parent device */
+	struct soft_ze_device *parent; /* NULL: this is a whole device */
 	unsigned tile_count;
-	uint64_t used_bytes; /* used bytes of the whole device; atomic */
+	uint64_t used_bytes; /* memory in use, counted in the whole device; atomic */
 };
 
 struct soft_ze_context {
@@ -65,13 +65,13 @@ struct soft_ze_context {
 	bool is_default;
 };
 
-/* Start and end of a command's run; all fields are 0 without times. */
+/* When a command ran; all fields are 0 if its times are unknown. */
 struct soft_ze_times {
-	uint64_t start, end; /* device ticks, masked to the valid bits */
+	uint64_t start, end; /* device ticks, reduced to the valid bits */
 	uint64_t host_start_ns, host_end_ns;
 };
 
-/* State of an event, in shared memory if the pool is for several processes. */
+/* State of an event. In shared memory if several processes use the pool. */
 struct soft_ze_event_state {
 	uint32_t signalled;    /* atomic */
 	ze_result_t status;    /* status of the command that signalled the event */
@@ -97,16 +97,18 @@ struct soft_ze_pool {
 	struct soft_ze_event_share *share; /* NULL: the pool is private to this process */
 };
 
-/* A command that will signal a counter-based event; in the event's `pending` list until then. */
+/* A command that will signal a counter-based event. In the event's `pending` list until it does. */
 struct soft_ze_turn {
-	uint64_t number; /* number of the event's signal; in a wait: the number to wait for */
+	uint64_t
+		number; /* number that the command gives the event; in a wait: number to wait for */
 	struct soft_ze_turn *next;
 };
 
-/* A regular event is signalled or not. A counter-based event has a number for each command that
- * signals it: `target` is the last number, and `done` the highest signalled number. Programs reuse
- * an event before it is done, in other lists, which need not end in the order of the numbers.
- * Waiting for a number therefore means waiting until that number is not pending. */
+/* A regular event is either signalled or not. A counter-based event gives each command that will
+ * signal it a number: `target` is the last number given, `done` the highest number signalled.
+ * Programs reuse an event in other lists before it is done, and these lists need not end in the
+ * order of the numbers. Waiting for a number therefore means waiting until that number is not
+ * pending. */
 struct soft_ze_event {
 	uint32_t kind;
 	uint32_t users; /* number of users: the program and commands; atomic */
@@ -152,7 +154,7 @@ struct soft_ze_kernel {
 	uint32_t kind;
 	struct soft_ze_module *module;
 	const struct soft_spirv_kernel *about;
-	struct soft_cl_kernel *code; /* reference-counted, because commands also use it */
+	struct soft_cl_kernel *code; /* reference-counted, because commands also use this object */
 	uint32_t group[3], offset[3];
 	ze_kernel_indirect_access_flags_t indirect;
 	struct soft_ze_argument *arguments; /* one for each parameter of the kernel */
@@ -191,16 +193,17 @@ struct soft_ze_region {
 };
 
 struct soft_ze_launch {
-	struct soft_cl_kernel *code;   /* reference-counted; NULL: not executed */
-	struct soft_ze_module *module; /* reference-counted, for the target of `about` */
+	struct soft_cl_kernel *code;   /* reference-counted; NULL: the kernel is not executed */
+	struct soft_ze_module *module; /* reference-counted, because the module owns *about */
 	const struct soft_spirv_kernel *about;
 	uint32_t group[3], groups[3], offset[3];
-	/* group counts read when the launch runs; NULL: they are known */
+	/* group counts, read when the launch runs; NULL: known already (`groups`) */
 	const ze_group_count_t *indirect;
 	/* the launch runs only if `number` is below *limit; NULL: always */
 	const uint32_t *limit;
 	uint32_t number;
-	struct soft_cl_argument *arguments; /* the argument values follow in the same memory */
+	/* values of the arguments follow in the same memory block */
+	struct soft_cl_argument *arguments;
 	unsigned argument_count;
 };
 
@@ -211,16 +214,17 @@ struct soft_ze_command {
 	struct soft_ze_event *signal; /* reference-counted, like all events of a command */
 	struct soft_ze_event **waits;
 	uint32_t wait_count;
-	uint32_t wait_slots; /* original wait count before changes; 0: unchanged */
+	uint32_t wait_slots; /* number of waits before the program changed them; 0: unchanged */
 	void *to;
 	const void *from;
 	size_t bytes;
 	struct soft_ze_region *region;
-	struct soft_cl_object *images[2]; /* reference-counted: pixels of one or both sides */
+	/* reference-counted: the images among source and destination */
+	struct soft_cl_object *images[2];
 	void *pattern;
 	size_t pattern_bytes;
 	struct soft_ze_launch *launch;
-	/* events to query or reset: `bytes` is the count; `from`: offsets */
+	/* events to query or reset; `bytes` is their number, `from` the offsets */
 	struct soft_ze_event **queried;
 	void (*host_call)(void *);
 };
@@ -262,7 +266,8 @@ struct soft_ze_list {
 extern struct soft_ze_config soft_ze_config;
 extern pthread_mutex_t soft_ze_lock;
 extern pthread_cond_t soft_ze_changed;
-extern uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS]; /* counts of commands, for the trace; atomic */
+/* numbers of commands run, for the trace; atomic */
+extern uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS];
 
 /* True in a fork child of a process that had started the driver: the queue threads do not exist
  * here. */
@@ -293,7 +298,7 @@ void soft_ze_wait_for_change(void);
 /* Number of pools whose events other processes may signal. While not 0, waiters poll every
  * millisecond. */
 extern uint32_t soft_ze_shared_pools; /* atomic */
-/* Called at each such poll with the lock held, unless NULL: lets queues without threads
+/* If not NULL, called at each such poll with the lock held, so that queues without threads
  * continue. */
 extern void (*soft_ze_on_look)(void);
 
@@ -320,7 +325,7 @@ static inline ze_result_t soft_ze_refuse(const void *handle)
 	struct type *name = soft_ze_check((void *)(handle), kind); \
 	if (!name)                                                 \
 	return soft_ze_refuse(handle)
-/* SOFT_ZE_OBJECT() for a function that only checks that @handle is such an object. */
+/* Like SOFT_ZE_OBJECT(), for a function that only checks that @handle is such an object. */
 #define SOFT_ZE_VALID(handle, kind)                 \
 	if (!soft_ze_check((void *)(handle), kind)) \
 	return soft_ze_refuse(handle)
@@ -338,7 +343,7 @@ bool soft_ze_event_is_done(const struct soft_ze_event *event, uint64_t number);
 void soft_ze_event_expect(struct soft_ze_event *event, struct soft_ze_turn *turn);
 void soft_ze_event_signal(struct soft_ze_event *event, struct soft_ze_turn *turn,
 			  ze_result_t status, const struct soft_ze_times *times);
-/* Return the times from these start ticks until now. Call without the lock. */
+/* Return the times of a run that started at these ticks and ends now. Call without the lock. */
 struct soft_ze_times soft_ze_times_until_now(uint64_t start);
 void soft_ze_event_read_times(const struct soft_ze_event *event, ze_kernel_timestamp_result_t *out);
 
@@ -365,13 +370,13 @@ void soft_ze_queue_destroy(struct soft_ze_queue *queue);
 ze_result_t soft_ze_submit(struct soft_ze_queue *queue, struct soft_ze_command *first, bool owned,
 			   struct soft_ze_fence *fence);
 ze_result_t soft_ze_queue_wait(struct soft_ze_queue *queue, uint64_t timeout_ns);
-/* Wait for all queues of the device, its tiles and its parent. NULL: all devices. */
+/* Wait for all queues of the device, its tiles and its parent. NULL means all devices. */
 ze_result_t soft_ze_device_wait(struct soft_ze_device *device);
 
 /* budget.c -------------------------------------------------------------------------- */
 
-/* Take @bytes from the budget of the device, or of its parent if it is a tile. Return false if too
- * few are left. */
+/* Take @bytes from the budget of the device, or of its parent if it is a tile. Return false if the
+ * budget has too few bytes left. */
 bool soft_ze_budget_take(struct soft_ze_device *device, size_t bytes);
 void soft_ze_budget_give(struct soft_ze_device *device, size_t bytes);
 
@@ -395,12 +400,12 @@ struct soft_ze_launch *soft_ze_launch_create(struct soft_ze_kernel *kernel,
 					     const uint32_t groups[3], const uint32_t group[3],
 					     void **arguments);
 void soft_ze_launch_destroy(struct soft_ze_launch *launch);
-/* Set another value for @index in a launch that is not running. */
+/* Change the value of argument @index in a launch that is not running. */
 ze_result_t soft_ze_launch_set(struct soft_ze_launch *launch, uint32_t index, size_t bytes,
 			       const void *value);
 extern struct soft_ze_context soft_ze_default_context;
 struct soft_ze_device *soft_ze_device_number(unsigned index);
-/* Append @command, taking ownership in any case. NULL: out of memory. */
+/* Append @command, taking ownership even on failure. A NULL @command means out of memory. */
 ze_result_t soft_ze_list_append(ze_command_list_handle_t list, struct soft_ze_command *command,
 				ze_event_handle_t signal, uint32_t wait_count,
 				ze_event_handle_t *waits);

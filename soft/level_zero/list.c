@@ -109,7 +109,7 @@ ze_result_t zeCommandListReset(ze_command_list_handle_t handle)
 	return ZE_RESULT_SUCCESS;
 }
 
-/* @status: error while the command was made. */
+/* @status: error that occurred while the command was made. */
 static ze_result_t check_append(const struct soft_ze_list *l, const struct soft_ze_command *c)
 {
 	if (l->closed)

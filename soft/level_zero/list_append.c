@@ -44,7 +44,7 @@ ze_result_t zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t li
 	return zeCommandListAppendMemoryCopy(list, to, from, bytes, signal, wait_count, waits);
 }
 
-/* Return true if the fill may run as a kernel, which takes any pattern. */
+/* Return true if the fill may run as a kernel. A kernel fills with any pattern. */
 static bool is_for_kernels(ze_command_list_handle_t handle)
 {
 	const struct soft_ze_list *l = soft_ze_check(handle, SOFT_ZE_LIST);
@@ -277,11 +277,12 @@ struct launch_use {
 	ze_event_handle_t signal;
 	uint32_t wait_count;
 	ze_event_handle_t *waits;
-	const uint32_t *limit; /* for the kernel with this `number` among several kernels */
+	/* the kernel with this `number` runs only if `number` is below *limit */
+	const uint32_t *limit;
 	uint32_t number;
 };
 
-/* @groups: NULL if @indirect is given. */
+/* @groups: ignored and NULL if @indirect is given. */
 static ze_result_t append_launch(ze_command_list_handle_t list, ze_kernel_handle_t handle,
 				 const ze_group_count_t *groups, const ze_group_count_t *indirect,
 				 const uint32_t *size, void **arguments,
@@ -340,7 +341,8 @@ ze_result_t zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t lis
 			     &(struct launch_use){signal, wait_count, waits, NULL, 0});
 }
 
-/* Append one launch for each kernel. The number of launches that run is read on execution. */
+/* Append one launch for each kernel. When they run, the program's memory says how many of them
+ * do. */
 ze_result_t zeCommandListAppendLaunchMultipleKernelsIndirect(
 	ze_command_list_handle_t list, uint32_t count, ze_kernel_handle_t *kernels,
 	const uint32_t *limit, const ze_group_count_t *groups, ze_event_handle_t signal,

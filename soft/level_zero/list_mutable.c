@@ -67,7 +67,7 @@ static ze_result_t change_launch(struct soft_ze_launch *l, const struct newer_mu
 	return ZE_RESULT_SUCCESS;
 }
 
-/* The program must close a changed list again. */
+/* A list that was changed must be closed again by the program. */
 ze_result_t newer_zeCommandListUpdateMutableCommandsExp(ze_command_list_handle_t handle,
 							const struct newer_mutable_commands *desc)
 {
@@ -97,7 +97,7 @@ ze_result_t newer_zeCommandListUpdateMutableCommandSignalEventExp(ze_command_lis
 	return ZE_RESULT_SUCCESS;
 }
 
-/* A NULL event, or no events at all, removes a wait. */
+/* A NULL event removes a wait; a NULL array removes all waits. */
 ze_result_t newer_zeCommandListUpdateMutableCommandWaitEventsExp(ze_command_list_handle_t handle,
 								 uint64_t command,
 								 uint32_t wait_count,

@@ -23,7 +23,8 @@ struct allocation {
 	uint64_t offset;               /* offset in the shared file; 0: on the heap */
 	struct soft_share_handle *exported;
 	bool imported; /* true if the memory belongs to another process */
-	/* the program's setting for atomic access: returned by queries, without effect */
+	/* the program's setting for atomic access, which has no effect but is returned by
+	 * queries */
 	uint32_t atomics;
 };
 
@@ -98,8 +99,8 @@ static bool leave(const void *memory, bool imported, struct allocation *out)
 	return good;
 }
 
-/* Allocate. Memory that the program may want to share is in the shared file, as long as mappings
- * are available: SYCL's pools request few large blocks. */
+/* Allocate memory. Memory that the program may share is in the shared file as long as mappings are
+ * available, which suffices because SYCL's pools request few large blocks. */
 static void *find_room(struct allocation *a, size_t alignment)
 {
 	void *memory = NULL;
@@ -141,7 +142,8 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type,
 		return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 	if (alignment < LEAST_ALIGNMENT)
 		alignment = bytes >= PAGE ? PAGE : LEAST_ALIGNMENT;
-	/* the API's conformance tests request an alignment equal to the size, for any size */
+	/* for any size, because the API's conformance tests request an alignment equal to the
+	 * size */
 	while (alignment & (alignment - 1))
 		alignment += alignment & -alignment;
 	a.start = find_room(&a, alignment);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules, their build logs, kernels, and the copy of a kernel in a launch: its arguments when the
- * launch was appended. */
+/* Modules, their build logs, kernels, and launches, each with a copy of its kernel's arguments at
+ * the time when the launch was appended. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static ze_result_t build_failed(char *why, struct soft_ze_log *log)
 
 /* Modules -------------------------------------------------------------------------------- */
 
-/* Collect a single input, or the inputs of a program description. */
+/* Collect the inputs: a single one, or those of a program description. */
 static bool collect_inputs(const ze_module_desc_t *desc, struct inputs *in)
 {
 	const ze_module_program_exp_desc_t *program = NULL;
@@ -232,7 +232,7 @@ ze_result_t zeModuleBuildLogDestroy(ze_module_build_log_handle_t handle)
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Write a terminated text to @out, unless @out is NULL: at most *@bytes, which is set to the full
+/* Write a terminated text of at most *@bytes to @out, unless @out is NULL. Set *@bytes to the full
  * size. */
 static ze_result_t give_text(const char *text, size_t *bytes, char *out)
 {
@@ -272,7 +272,7 @@ ze_result_t zeModuleDynamicLink(uint32_t count, ze_module_handle_t *modules,
 	return ZE_RESULT_SUCCESS;
 }
 
-/* The native format of the device is the format of the input. */
+/* The native format of the device is the format of the module's input. */
 ze_result_t zeModuleGetNativeBinary(ze_module_handle_t handle, size_t *bytes, uint8_t *out)
 {
 	SOFT_ZE_OBJECT(m, soft_ze_module, handle, SOFT_ZE_MODULE);
@@ -430,7 +430,7 @@ ze_result_t zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t handle, u
 	SOFT_ZE_VALID(handle, SOFT_ZE_KERNEL);
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	*out = 1; /* OpenCL guarantees for no two groups that both make progress */
+	*out = 1; /* OpenCL does not guarantee that two groups make progress at the same time */
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -599,8 +599,8 @@ void soft_ze_launch_destroy(struct soft_ze_launch *l)
 	free(l);
 }
 
-/* Set an argument, using the size that the kernel declares: programs pass larger sizes, and NULL
- * for a value of zero. */
+/* Set an argument. Use the size that the kernel declares, because programs pass larger sizes, and
+ * NULL for a value of zero. */
 static bool fill_argument(struct soft_cl_argument *a, const struct soft_spirv_parameter *p,
 			  const void *value, size_t given, struct soft_cl_object *object)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects behind handles. The memory of a destroyed object stays reserved for objects: its kind
- * is 0 until another object of this kind reuses the memory. A handle that is used too late is thus
- * refused, and not followed into unrelated memory.
+/* The objects that handles point to. The memory of a destroyed object is reused only for objects of
+ * the same kind. Until then, its kind is 0. A handle that is used too late is thus refused, and not
+ * followed into unrelated memory.
  *
  *   freed of a kind:  oldest ─next─► ... ─next─► youngest       a new object takes the oldest
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The OpenCL that runs kernels: see opencl.h.
  *
- * Locking: the lock of a kernel is held from its first argument to its enqueue, because arguments
- * are state of the OpenCL kernel. */
+ * Locking: a kernel's lock is held from setting its first argument until the kernel is enqueued,
+ * because arguments are state of the OpenCL kernel. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct soft_cl_kernel {
 struct soft_cl_queue {
 	const struct soft_cl_runtime *runtime;
 	cl_command_queue handle;
-	struct soft_cl_queue *next; /* queue for another runtime */
+	struct soft_cl_queue *next; /* queue of another OpenCL runtime */
 };
 
 /* Programs ----------------------------------------------------------------------------- */

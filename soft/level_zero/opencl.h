@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The OpenCL of this machine that runs kernels on its processors. Its driver is loaded without the
- * OpenCL loader, and called through the table at the start of each of its handles.
+/* The OpenCL driver of this machine, which runs the kernels on the CPU. Its driver is loaded
+ * without the OpenCL loader, and called through the table at the start of each of its handles.
  *
  * Two drivers are looked up when the first module of their kind is loaded: a driver that accepts
  * SPIR-V (Intel's OpenCL for CPUs), and any driver for OpenCL C, which is the native format of the
@@ -16,9 +16,9 @@
 
 enum soft_cl_language { SOFT_CL_SPIRV, SOFT_CL_TEXT, SOFT_CL_LANGUAGES };
 
-/* Prefix of an OpenCL C text, as a module in the native format. */
+/* Prefix that marks OpenCL C text as a module in the native format. */
 #define SOFT_CL_TEXT_MAGIC "// OpenCL C"
-/* Reported if no driver accepts SPIR-V. */
+/* Message if no driver accepts SPIR-V. */
 #define SOFT_CL_ADVICE_SHORT \
 	"no OpenCL driver here accepts SPIR-V: 'pip install intel-opencl-rt' installs one"
 #define SOFT_CL_ADVICE SOFT_CL_ADVICE_SHORT " (SOFT_LEVEL_ZERO_OPENCL names its libintelocl.so)"
@@ -83,8 +83,8 @@ void soft_cl_queue_destroy(struct soft_cl_queue *queue);
 
 /* opencl_image.c ---------------------------------------------------------------------- */
 
-/* Return true if the OpenCL that runs kernels supports images of this shape and format, or if no
- * OpenCL was found. */
+/* Return true if the OpenCL driver supports images of this shape and format, or if no OpenCL driver
+ * was found. */
 bool soft_cl_takes_image(const char *opencl, const struct soft_cl_image *image);
 /* Create an image with the pixels of @image, which the program owns; or with the pixels of @whole,
  * to which it holds a reference; or with new zeroed pixels. Return NULL if out of memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the OpenCL that runs kernels: see opencl.h.
+/* Finds the OpenCL driver that runs kernels: see opencl.h.
  *
  * Locking: `found` guards the search. */
 #include <dirent.h>
@@ -53,7 +53,7 @@ static bool try_library(const char *path, enum soft_cl_language language)
 	cl_int status = 0;
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
-	/* a tested library stays loaded, because many libraries cannot be unloaded */
+	/* a library that was examined stays loaded, because many libraries cannot be unloaded */
 	if (!library || !open_platform(&r, library) ||
 	    (language == SOFT_CL_SPIRV && !takes_spirv(&r)))
 		return false;

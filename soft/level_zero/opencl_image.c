@@ -18,20 +18,20 @@
 
 enum { FORMATS_MOST = 1024 };
 
-/* Zeroed pages that use no memory until they are written. */
+/* Zeroed pages, which take no memory until they are written. */
 #define PIXELS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 struct soft_cl_object {
 	uint32_t users; /* atomic */
 	bool is_sampler, owns_pixels;
 	struct soft_cl_image image;
-	struct soft_cl_object *whole; /* the image that this view shows; reference-counted */
+	struct soft_cl_object *whole; /* image that this view shows; reference-counted */
 	bool normalized;
 	unsigned addressing, filter;
 	pthread_mutex_t lock;
 	struct {
 		const struct soft_cl_runtime *runtime;
-		cl_mem image, buffer; /* buffer: storage of a buffer image */
+		cl_mem image, buffer; /* for a buffer image: the buffer that stores its pixels */
 		cl_sampler sampler;
 	} handles[SOFT_CL_LANGUAGES];
 };
@@ -39,8 +39,7 @@ struct soft_cl_object {
 /* Creation ----------------------------------------------------------------------------- */
 
 /* Return true for a combination that PoCL 3.1 cannot run: PoCL ends the program when a kernel gets
- * an image of a buffer and a pointer argument, which PoCL takes only through
- * clSetKernelArgSVMPointer. */
+ * both a buffer image and a pointer that was set with clSetKernelArgSVMPointer. */
 static bool breaks(const struct soft_cl_runtime *r, unsigned shape)
 {
 	return shape == CL_MEM_OBJECT_IMAGE1D_BUFFER && !r->set_pointer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that the two files of opencl.h share: an OpenCL that was found. */
+/* Shared by the files that implement opencl.h: an OpenCL driver that was found. */
 #ifndef SOFT_LEVEL_ZERO_OPENCL_PARTS_H
 #define SOFT_LEVEL_ZERO_OPENCL_PARTS_H
 

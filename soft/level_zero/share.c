@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory for other processes: see share.h.
  *
- *   one file in memory (memfd), as long as all allocations so far:
+ *   one file in memory (memfd), whose length is the sum of all allocations so far:
  *
  *   | page: header, written in an export | pages of an allocation | header | pages | ...
  *
- * Parts are not reused. Freed parts are punched out of the file, either in the process that made
- * them or in the last process that closes them. The header counts the processes that have the part
- * open.
+ * Parts are not reused. A freed part is punched out of the file, by the process that made the part
+ * or by the last process that closes it. The header counts the processes that have the part open.
  *
  * An allocation is a mapping of its part of the file, and needs no descriptor until it is exported.
  * The export opens the file again and sets the position of that descriptor to the part's offset,
@@ -29,7 +28,7 @@ enum { PAGE = 4096, MAGIC = 0x315a4c47 };
 struct header {
 	struct soft_share_handle handle;
 	uint32_t users; /* number of processes that have the part open; atomic */
-	uint32_t freed; /* set in the process that made the part; atomic */
+	uint32_t freed; /* set when the process that made the part has freed it; atomic */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,7 +63,8 @@ static void drop_part(uint64_t offset, size_t bytes)
 		  (off_t)(bytes + PAGE));
 }
 
-/* Map the part at an aligned address: reserve more addresses than needed, and release the rest. */
+/* Map the part at an aligned address: reserve more addresses than needed, and release those that
+ * are not used. */
 static void *map_part(uint64_t offset, size_t bytes, size_t alignment)
 {
 	size_t room = alignment > PAGE ? bytes + alignment : bytes;
@@ -179,7 +179,7 @@ int soft_share_descriptor(struct soft_share_handle *h)
 
 	if (h->magic != MAGIC && !soft_share_complete(h))
 		return -1;
-	/* the number is valid in this process, or was received through a socket */
+	/* the descriptor number is valid in this process, or was received through a socket */
 	if (inode_of(h->file) == h->inode)
 		descriptor = fcntl(h->file, F_DUPFD_CLOEXEC, 0);
 	else

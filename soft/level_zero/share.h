@@ -24,12 +24,12 @@ struct soft_share_handle {
 };
 
 /* Allocate zeroed pages of this process's file, aligned to @alignment (a power of two). Return NULL
- * if memory or mappings are exhausted. */
+ * if out of memory or mappings. */
 void *soft_share_allocate(size_t bytes, size_t alignment, uint64_t *offset);
 /* Free memory. Exported memory stays valid for processes that have it open. */
 void soft_share_free(void *memory, size_t bytes, uint64_t offset, bool exported);
-/* Make a descriptor that identifies this part of the file for other processes, and its handle.
- * Return false if no descriptor is left. */
+/* Make a descriptor that identifies this part of the file to other processes, and a handle that
+ * contains the descriptor. Return false if out of descriptors. */
 bool soft_share_export(struct soft_share_handle *handle);
 /* Map the memory of @handle, even if the handle contains only a descriptor, and complete the
  * handle.

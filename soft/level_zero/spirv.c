@@ -37,11 +37,11 @@ enum { MODE_LOCAL_SIZE = 17, MODE_LOCAL_SIZE_HINT = 18, MODE_SUBGROUP_SIZE = 35 
 enum { MODEL_KERNEL = 6 };
 
 struct id {
-	uint32_t op;          /* opcode of a type or constant; 0: other ids */
-	const uint32_t *rest; /* words after the result's id */
+	uint32_t op;          /* opcode of a type or constant; 0 for other ids */
+	const uint32_t *rest; /* words that follow the result's id */
 	uint32_t count;       /* number of these words */
 	uint32_t spec;        /* SpecId + 1 */
-	uint32_t kernel;      /* index + 1 of the kernel with this function */
+	uint32_t kernel;      /* index + 1 of the kernel whose entry point is this function */
 	bool packed;
 };
 
@@ -317,7 +317,7 @@ static void read_instruction(struct spirv_reader *r, uint32_t op, const uint32_t
 	}
 }
 
-/* Remove the additions from a module that turned out to be invalid. */
+/* Remove what was added for a module that turned out to be invalid. */
 static void cut_back(struct soft_spirv *s, unsigned kernels, unsigned constants)
 {
 	while (s->kernel_count > kernels) {

@@ -34,7 +34,7 @@ struct soft_spirv_kernel {
 };
 
 struct soft_spirv_constant {
-	uint32_t id; /* SpecId, as the program uses it */
+	uint32_t id; /* SpecId, which the program passes */
 	size_t bytes;
 };
 

@@ -12,7 +12,7 @@
 #define LOOK_NS  1000000
 
 struct soft_ze_config soft_ze_config;
-/* Held for tens of nanoseconds: a thread spins before it sleeps if the lock is taken. */
+/* Held for tens of nanoseconds, so a thread that finds the lock taken spins before it sleeps. */
 pthread_mutex_t soft_ze_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 pthread_cond_t soft_ze_changed = PTHREAD_COND_INITIALIZER;
 uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS];
@@ -34,7 +34,7 @@ static void tell_what_was_done(void)
 		[SOFT_ZE_HOST_CALL] = "host calls", [SOFT_ZE_COPY_IMAGE] = "image copies",
 	};
 
-	if (soft_ze_forked) /* the parent reports the counts */
+	if (soft_ze_forked) /* only the parent reports the counts */
 		return;
 	fprintf(stderr, "soft level-zero: done:");
 	for (unsigned i = 0; i < SOFT_ZE_COMMAND_KINDS; i++)
@@ -117,7 +117,7 @@ uint64_t soft_ze_ticks(void)
 	return soft_clock_ticks(&soft_ze_config.clock, soft_ze_host_ns());
 }
 
-/* Wait, until @until at most if given. Other processes cannot wake a thread here. Return true on
+/* Wait, at most until @until unless NULL. Other processes cannot end this wait. Return true on
  * timeout. */
 static bool wait_until(const struct timespec *until)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Queues: each queue has a thread, which runs submissions in order.
  *
- *   submission: commands ─next─► ..., and for each use of a counter-based event the number that
- *               this run of the commands waits for or signals
+ *   submission: commands ─next─► ..., and for each use of a counter-based event, the number that
+ *     this run of the commands waits for or signals
  *
  * The commands of a list remain in the list and can be submitted again. The commands of an
- * immediate list belong to the submission. Submissions are numbered: waiting for a queue means
- * waiting until its oldest unfinished submission is younger than all submissions at the start of
- * the wait.
+ * immediate list belong to the submission. Submissions are numbered. To wait for a queue is to wait
+ * until the queue's oldest unfinished submission has a higher number than all submissions that
+ * existed when the wait started.
  *
  * With SOFT_LEVEL_ZERO_THREADS=0 the submitting thread runs the commands. A command that waits for
  * an event stays in its queue, with all commands after it. It runs in the thread that signals the
@@ -31,12 +31,12 @@ struct soft_ze_submission {
 
 static struct soft_ze_queue *queues; /* list of all queues; guarded by soft_ze_lock */
 static uint64_t last_number;         /* soft_ze_lock */
-/* number of submissions, without threads; guarded by soft_ze_lock */
+/* without threads: number of unfinished submissions; guarded by soft_ze_lock */
 static unsigned undone;
 
 /* Running ------------------------------------------------------------------------------ */
 
-/* Return true if the next command waits for nothing. Call with the lock held. */
+/* Return true if the next command need not wait. Call with the lock held. */
 static bool is_ready(const struct soft_ze_submission *s)
 {
 	const struct soft_ze_command *c = s->at;
@@ -47,10 +47,10 @@ static bool is_ready(const struct soft_ze_submission *s)
 	return true;
 }
 
-/* Result of a command, not published yet. */
+/* Result of a command, before it is published. */
 struct outcome {
 	struct soft_ze_event *signal; /* NULL: none */
-	bool counted; /* true if the outcome has taken over the command's reference */
+	bool counted; /* true if the outcome now owns the command's reference to the event */
 	struct soft_ze_turn *turn;
 	ze_result_t status;
 	struct soft_ze_times times;
@@ -91,8 +91,8 @@ static void publish_outcome(struct soft_ze_queue *q, const struct outcome *o)
 }
 
 /* Run the next command, which must be ready, and all further commands without waits. Call without
- * the lock. Returns with the lock held, so that the end of the last command and of the submission
- * become visible at once. */
+ * the lock. Returns with the lock held, so that other threads see the last command and the
+ * submission end at the same time. */
 static void run_commands(struct soft_ze_queue *q, struct soft_ze_submission *s)
 {
 	for (;;) {
@@ -151,7 +151,7 @@ static void *serve(void *data)
 }
 
 /* Run the queue's commands until a command must wait, or do nothing while another thread runs the
- * queue's commands. For operation without threads. Call with the lock held. Return true if a
+ * queue's commands. Only used without queue threads. Call with the lock held. Return true if a
  * command ran. */
 static bool run_queue(struct soft_ze_queue *q)
 {
@@ -179,7 +179,7 @@ static void run_ready(void)
 {
 	struct soft_ze_queue *q = undone && !soft_ze_config.threads ? queues : NULL;
 
-	while (q) /* one queue may have completed a command that another queue waits for */
+	while (q) /* a queue may have completed a command that another queue waits for */
 		q = run_queue(q) ? queues : q->next;
 }
 
@@ -249,7 +249,7 @@ ze_result_t soft_ze_submit(struct soft_ze_queue *q, struct soft_ze_command *firs
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Defined in this file, because it lets queues continue. */
+/* Defined in this file, because a signal from the host lets queues continue. */
 ze_result_t zeEventHostSignal(ze_event_handle_t handle)
 {
 	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
@@ -269,7 +269,7 @@ ze_result_t zeEventHostSignal(ze_event_handle_t handle)
 
 struct target {
 	struct soft_ze_queue *queue;   /* or */
-	struct soft_ze_device *device; /* a device with all tiles; NULL: all devices */
+	struct soft_ze_device *device; /* the device with all its tiles; NULL: all devices */
 	uint64_t number;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries of system management (zes) and tools (zet) that programs make before they compute: the
- * devices, whose handles are those of the core API, their PCI address, and free memory. All other
- * features are reported as absent: engines, fans, sensors, metric groups. */
+/* Answers queries of system management (zes) and tools (zet) that programs make before they
+ * compute: devices, whose handles are those of the core API, their PCI addresses, and free memory.
+ * Reports all other features as absent: engines, fans, sensors, metric groups. */
 #include <level_zero/zes_api.h>
 #include <level_zero/zet_api.h>
 #include <stdio.h>
@@ -136,7 +136,7 @@ ze_result_t zesDevicePciGetState(zes_device_handle_t handle, zes_pci_state_t *ou
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Memory: one module, whose handle is the device's. ----------------------------------------- */
+/* Memory: a single module, with the same handle as the device. ------------------------------- */
 
 ze_result_t zesDeviceEnumMemoryModules(zes_device_handle_t handle, uint32_t *count,
 				       zes_mem_handle_t *out)

@@ -3,8 +3,8 @@
  * than once.
  *
  *   physical memory   a file in memory, private to this process
- *   reservation       inaccessible pages; a mapping replaces them with pages of that file, with the
- *                     requested access, which `access` stores for each page
+ *   reservation       inaccessible pages; a mapping replaces them with pages of that file, with
+ *                     the requested access; `access` stores the access of each page
  *
  * Locking: one mutex for the reservations. */
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct reservation {
 	unsigned char *access; /* attribute + 1 of each page, or UNMAPPED */
 };
 
-/* Pages that use no memory until they are written. */
+/* Pages that take no memory until they are written. */
 #define RESERVED (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -107,7 +107,7 @@ ze_result_t zeVirtualMemQueryPageSize(ze_context_handle_t context, ze_device_han
 {
 	SOFT_ZE_VALID(context, SOFT_ZE_CONTEXT);
 	SOFT_ZE_VALID(device, SOFT_ZE_DEVICE);
-	(void)bytes; /* 0 is also accepted, because the API's conformance tests pass it */
+	(void)bytes; /* 0 is also valid, because the API's conformance tests pass it */
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	*out = PAGE;

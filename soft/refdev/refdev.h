@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference accelerator: a software device with all features of a vendor's runtime, as a
- * target for writing a plug-in, a backend or a test. For C and C++.
+/* The reference accelerator: a software device with all features of a vendor's runtime, for
+ * developing plug-ins, backends and tests. For C and C++.
  *
  *   devices ── streams ── kernels, copies, fills, events, in order, on the stream's thread
  *          └── device memory, which is host memory
  *   graphs: capture the submissions of a stream, or add nodes, then launch the graph as a whole
  *
- * Two levels: refdev...() is the runtime API, which calls refdevDrv...(), the driver API.
- * Kernels are C functions that the program registers under a name. refdevSubscribe() notifies a
- * profiler of calls and GPU activities. Faults and the clock error of the device are set through
- * the environment, or with refdevSetFaults() and refdevSetClock():
+ * Two levels: refdev...() is the runtime API, which calls refdevDrv...(), the driver API. Kernels
+ * are C functions that the program registers under a name. refdevSubscribe() notifies a profiler of
+ * calls and GPU activities. Faults and the clock error of the device are set through the
+ * environment, or with refdevSetFaults() and refdevSetClock():
  *   REFDEV_DEVICES=2 REFDEV_MEMORY=1G REFDEV_FAULTS=launch:3,malloc:10+
  *   REFDEV_CLOCK=hz=1000000000,drift=50ppm
  *
@@ -33,9 +33,10 @@ typedef enum refdevError {
 	refdevErrorNoMemory = 2,
 	refdevErrorNotReady = 3,
 	refdevErrorNoDevice = 4,
-	refdevErrorKernel = 5,  /* a kernel accessed invalid memory */
-	refdevErrorDevice = 6,  /* requested through refdevSetFaults() */
-	refdevErrorCapture = 7, /* not possible while a stream is captured, or only possible then */
+	refdevErrorKernel = 5, /* a kernel accessed invalid memory */
+	refdevErrorDevice = 6, /* requested through refdevSetFaults() */
+	/* not possible while a stream is captured, or only possible during a capture */
+	refdevErrorCapture = 7,
 	refdevErrorForked = 8
 } refdevError_t;
 
@@ -68,7 +69,7 @@ typedef struct refdevDeviceProperties {
 	char name[64];
 	char uuid[16];
 	uint64_t memory_bytes;
-	uint64_t clock_hz; /* rate of time stamps */
+	uint64_t clock_hz; /* ticks per second of time stamps */
 	uint32_t stream_count, reserved;
 } refdevDeviceProperties;
 
@@ -158,8 +159,8 @@ REFDEV_API refdevError_t refdevDrvLaunchKernel(refdevKernel_t kernel, refdevDim3
 REFDEV_API refdevError_t refdevDrvGraphLaunch(refdevGraphExec_t exec, refdevStream_t stream);
 REFDEV_API refdevError_t refdevDrvStreamSynchronize(refdevStream_t stream);
 
-/* Faults. Names: launch, copy, fill, malloc, stream, event, kernel (fails on the device);
- * soft/common/faults.h describes the counts. Call before the first call to the runtime. */
+/* Set faults. Names: launch, copy, fill, malloc, stream, event, kernel (fails on the device).
+ * soft/common/faults.h describes the syntax. Call before any other function of the runtime. */
 REFDEV_API refdevError_t refdevSetFaults(const char *text);
 /* Set the clocks of all devices at once: comma-separated hz=N epoch=TIME drift=RATE skew=TIME. */
 REFDEV_API refdevError_t refdevSetClock(const char *text);
@@ -173,7 +174,7 @@ typedef enum refdevActivityKind {
 	refdevActivityWait = 4 /* refdevStreamWaitEvent() */
 } refdevActivityKind;
 
-/* A GPU activity. Times are ticks of the device clock. */
+/* A GPU activity. Times are in ticks of the device clock. */
 typedef struct refdevActivity {
 	size_t size;
 	uint32_t kind;
@@ -190,40 +191,42 @@ typedef struct refdevActivity {
 	refdevDim3 grid, block;
 	uint64_t graph;        /* number of the executable graph; 0: none */
 	uint32_t replay, node; /* launch: number from 1; node: number from 0 */
-	uint64_t correlation;  /* number of the outermost call */
+	uint64_t correlation;  /* number of the outermost call that caused the activity */
 } refdevActivity;
 
 typedef struct refdevCall {
 	size_t size;
 	const char *name; /* never freed */
-	uint32_t driver;  /* 1: call at driver level */
+	uint32_t driver;  /* 1: call of the driver API; 0: call of the runtime API */
 	uint32_t exits;   /* 0: start of the call; 1: end */
 	refdevError_t status;
-	uint32_t nested; /* 1: call inside another call */
+	uint32_t nested; /* 1: call made inside another call */
 	uint64_t correlation;
 } refdevCall;
 
 /* Notifications for a profiler. Any member may be NULL. Each function runs in the thread that calls
- * or submits, or in the stream's thread, and must not call the runtime. */
+ * or submits, or in the stream's thread. It must not call the runtime. */
 typedef struct refdevSubscriber {
 	size_t size;
-	/* @slot: storage for this call and subscriber; zero at the start, unchanged at the end */
+	/* @slot: storage for this call and subscriber; zero at the start of the call, unchanged at
+	 *        the end */
 	void (*call)(const refdevCall *call, uint64_t *slot, void *user);
-	/* Called before the task is in the stream. Return a token that is passed to completed(). */
+	/* Called before the task is added to the stream. Return a token, which is passed to
+	 * completed(). */
 	void *(*submitted)(const refdevActivity *activity, void *user);
 	void (*completed)(const refdevActivity *activity, void *token, void *user);
 	void *user;
 } refdevSubscriber;
 
-/* Add a subscriber, four at most. Subscribing twice fails with refdevErrorInvalid. */
+/* Add a subscriber. The maximum is four. Subscribing twice fails with refdevErrorInvalid. */
 REFDEV_API refdevError_t refdevSubscribe(const refdevSubscriber *subscriber);
-/* Remove a subscriber. After the return no function of the subscriber runs, not even for the
- * completion of activities whose submission was reported. */
+/* Remove a subscriber. After this function returns, no function of the subscriber runs, not even
+ * completed() for activities whose submission was reported. */
 REFDEV_API refdevError_t refdevUnsubscribe(const refdevSubscriber *subscriber);
 /* Read both clocks at one moment, with CLOCK_REALTIME in ns before and after. */
 REFDEV_API refdevError_t refdevReadClock(int device, uint64_t *before, uint64_t *ticks,
 					 uint64_t *after);
-/* Convert device ticks to CLOCK_BOOTTIME ns, as the driver of the device reports them. Return 0 if
+/* Convert device ticks to CLOCK_BOOTTIME ns, in the way that the device's driver does. Return 0 if
  * the time is unknown. */
 REFDEV_API uint64_t refdevTicksToBoottime(int device, uint64_t ticks);
 /* Return the number of nodes of an executable graph, or 0 if that graph does not exist. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices, their settings, their memory. Device memory is host memory, counted against the limit of
- * the device. The header of a block contains its length and its device. */
+/* Devices, their settings and their memory. Device memory is host memory and counts against the
+ * device's limit. The header of a block contains its length and its device. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,7 +152,7 @@ refdevError_t refdevReadClock(int device, uint64_t *before, uint64_t *ticks, uin
 	return refdevSuccess;
 }
 
-/* Invert soft_clock_ticks(), as the driver computes it: with the skew of its clock pairs. */
+/* Invert soft_clock_ticks() as the driver would, including the skew of its clock pairs. */
 uint64_t refdevTicksToBoottime(int device, uint64_t ticks)
 {
 	const struct soft_clock *c;

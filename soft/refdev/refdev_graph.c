@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs: lists of tasks that are not submitted. An executable graph is a copy with a number. Each
- * launch submits copies of its tasks, which name their node and launch. */
+/* A graph is a list of tasks that are not submitted. An executable graph is a copy that has a
+ * number. Each launch submits copies of the tasks, which contain the numbers of their node and
+ * launch. */
 #include <stdlib.h>
 
 #include "soft/refdev/refdev_parts.h"
@@ -13,7 +14,7 @@ struct refdevGraphExec {
 	bool gone;
 };
 
-/* never freed: profilers query executable graphs after their destruction */
+/* never freed, because profilers query executable graphs even after their destruction */
 static struct refdevGraphExec *executables;
 static pthread_mutex_t executables_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_number;

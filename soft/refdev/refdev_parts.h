@@ -5,8 +5,8 @@
  *   refdev_submit.c   submission, on both levels       refdev_graph.c   graphs
  *   refdev_trace.c    subscribers
  *
- * Locking: a stream's lock guards its queue, an event's lock its numbers. Order: ref_list_lock, for
- * the list of a device's streams, then a stream's lock, then an event's. */
+ * Locking: a stream's lock guards its queue, an event's lock its numbers, ref_list_lock the list of
+ * a device's streams. Lock order: ref_list_lock, a stream's lock, an event's lock. */
 #ifndef REFDEV_PARTS_H
 #define REFDEV_PARTS_H
 
@@ -43,7 +43,8 @@ struct ref_task {
 	enum ref_task_kind kind;
 	refdevActivity about;
 	void *tokens[REF_SUBSCRIBERS];
-	uint32_t subscriptions[REF_SUBSCRIBERS]; /* subscription for each token; 0: none */
+	/* number of the subscription that each token belongs to; 0: none */
+	uint32_t subscriptions[REF_SUBSCRIBERS];
 	refdevFunction function;
 	size_t argument_bytes;
 	size_t to_pitch, from_pitch, width, height;
@@ -128,8 +129,9 @@ void ref_tell_submitted(struct ref_task *task);
 void ref_tell_completed(struct ref_task *task);
 
 /* Streams. */
-struct refdevStream *ref_stream_of(refdevStream_t stream); /* return NULL if out of memory */
-/* Take ownership of @task, which is freed when it is done or captured. */
+/* the stream of a handle; NULL if out of memory */
+struct refdevStream *ref_stream_of(refdevStream_t stream);
+/* Submit @task, taking ownership. It is freed when it is done or captured. */
 refdevError_t ref_submit(struct refdevStream *s, struct ref_task *task);
 refdevError_t ref_stream_wait(struct refdevStream *s);
 

@@ -24,14 +24,15 @@
 
 enum { DEPTH = 256 };
 
-/* The ids that a thread has pushed. Pushes beyond DEPTH are counted, so that pops match. */
+/* The stacks of ids that a thread has pushed. Pushes beyond DEPTH are only counted, so that pops
+ * match them. */
 struct stack {
 	uint64_t ids[DEPTH];
 	uint32_t depth;
 };
 
 struct writer {
-	/* list of all writers; never freed, because another thread takes them over */
+	/* list of all writers, which are never freed, because another thread takes them over */
 	struct writer *next;
 	pthread_mutex_t lock;
 	atomic_bool taken;
@@ -56,7 +57,8 @@ static pu1BufferCompleteFn complete;
 static struct writer *_Atomic writers;
 static _Atomic uint64_t dropped[PU1_KIND_COUNT];
 static pu1SubmittedFn _Atomic report_submitted;
-/* Number of GPU activities with a token. Threads that wait for 0 wait for the condition. */
+/* Number of GPU activities that have a token. A thread that waits until it is 0 waits for the
+ * condition. */
 static _Atomic uint64_t in_flight;
 static pthread_mutex_t flight_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t flight_over = PTHREAD_COND_INITIALIZER;
@@ -98,7 +100,7 @@ static inline struct pu1_thread *get_thread(void)
 	return __builtin_expect(own != NULL, 1) ? own : make_thread();
 }
 
-/* Stacks: no lock, no system call, and no allocation after a thread's first ----------- */
+/* Stacks: no lock and no system call; a thread allocates only on its first use -------- */
 
 static inline pu1Result push_id(struct stack *s, uint64_t id)
 {
@@ -171,7 +173,7 @@ static struct writer *find_writer(struct pu1_thread *t)
 	return w;
 }
 
-/* Call with the lock of the writer held. */
+/* Call with the writer's lock held. */
 static void hand_over(struct writer *w)
 {
 	if (w->buffer)
@@ -209,7 +211,7 @@ static bool is_enabled(uint32_t kind)
 	return atomic_load_explicit(&enabled, memory_order_relaxed) >> kind & 1;
 }
 
-/* Notifications of the runtime ------------------------------------------------------ */
+/* Notifications from the runtime ---------------------------------------------------- */
 
 static uint64_t read_now(void)
 {
@@ -398,7 +400,8 @@ PU1_API pu1Result pu1FlushAll(void)
 	if (!request)
 		return PU1_ERROR_ORDER;
 	if (atomic_load(&owner) != getpid())
-		/* a thread that does not exist in the child may have held a writer's lock */
+		/* because a thread that does not exist in the child may have held a writer's
+		 * lock */
 		return PU1_ERROR_FORKED;
 	for (struct writer *w = atomic_load(&writers); w; w = w->next) {
 		pthread_mutex_lock(&w->lock);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams: a queue of tasks, and a thread that runs them in order. Events: a number that a stream's
- * thread raises when it reaches the event.
+/* A stream is a queue of tasks and a thread that runs them in order. An event is a number that a
+ * stream's thread raises when it reaches the event.
  *
- * A thread that has seen an event done also finds the stream idle, if that was the last task. A
- * thread that has seen the stream idle also finds the event done. The stream's thread therefore
- * raises the event and becomes idle under the stream's lock.
+ * If recording an event is a stream's last task, a thread that has seen the event done must find
+ * the stream idle, and a thread that has seen the stream idle must find the event done. The
+ * stream's thread therefore raises the event and becomes idle under the stream's lock.
  *
- * Locking: stream.lock: queue, busy, ends, failed, capture. event.lock: the event's members; may be
- * taken inside of stream.lock. */
+ * Locking: stream.lock guards queue, busy, ends, failed and capture. event.lock guards the event's
+ * members; a thread that holds stream.lock may take it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ static refdevError_t do_task(struct ref_task *t)
 	uint64_t address;
 
 	switch (t->kind) {
-	case REF_TASK_RECORD: return refdevSuccess; /* serve_stream() raises the event */
+	case REF_TASK_RECORD: return refdevSuccess; /* serve_stream() raises the event itself */
 	case REF_TASK_WAIT: wait_for_event(t->event, t->event_number); return refdevSuccess;
 	default:
 		if (t->kind == REF_TASK_KERNEL && ref_fails(REF_FAULT_KERNEL))
@@ -98,7 +98,7 @@ static refdevError_t serve_task(int device, struct ref_task *t)
 	return status;
 }
 
-/* Call with the lock of the stream held. */
+/* Call with the stream's lock held. */
 static void end_task(struct refdevStream *s, struct ref_task *t, refdevError_t status)
 {
 	if (status)

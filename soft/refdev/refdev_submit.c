@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Submission to streams: kernels, copies and fills, as functions of the runtime and as the driver
- * functions that they call. */
+/* Submits kernels, copies and fills to streams: the runtime functions, and the driver functions
+ * that they call. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "soft/refdev/refdev_parts.h"
 
-static struct refdevKernel *kernels; /* never freed, because profilers keep the names */
+static struct refdevKernel *kernels; /* never freed, because profilers keep pointers to the names */
 static pthread_mutex_t kernels_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static refdevError_t submit(struct ref_task *t, refdevStream_t stream)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks: a stream runs tasks one after the other, and a graph is a list of tasks. This file does
- * not call the other files. */
+/* Tasks: a stream runs tasks one after the other, and a graph is a list of tasks. This file calls
+ * no function of the other files. */
 #include <stdlib.h>
 #include <string.h>
 

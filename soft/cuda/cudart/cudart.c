@@ -502,7 +502,7 @@ enum { IMAGES = 8, KERNELS = 32 };
 
 struct image {
 	const char *file;
-	CUmodule module; /* NULL until the first launch loads it */
+	CUmodule module; /* NULL until the first launch loads the module */
 };
 
 static struct image images[IMAGES];
@@ -515,7 +515,7 @@ static struct kernel {
 } kernels[KERNELS];
 static unsigned kernel_count;
 
-/* Runs before main(), or with the dynamic linker's lock held, so in one thread at a time. */
+/* Needs no lock: it runs before main(), or with the dynamic linker's lock held. */
 void **__cudaRegisterFatBinary(void *image)
 {
 	struct image *i = image_count < IMAGES ? &images[image_count++] : NULL;

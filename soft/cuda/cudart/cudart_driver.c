@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Connects the runtime to the driver as NVIDIA's runtime does: dlopen(), and cuGetProcAddress_v2()
- * for every function, at the first call. The context of each thread is the primary context of its
- * chosen device.
+/* Connects the runtime to the driver as NVIDIA's runtime does: at the first call it uses dlopen(),
+ * and cuGetProcAddress_v2() for every function. The context of each thread is the primary context
+ * of its chosen device.
  * Locking: `lock` around one-time initialisation. */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -84,8 +84,8 @@ cudaError_t soft_rt_choose_device(int device)
 	return status;
 }
 
-/* Start a call. The first call initialises the runtime itself; a tool that the driver loads then
- * has not seen the start of that call. */
+/* Start a call. The first call also initialises the runtime. If the driver then loads a tool, that
+ * tool is not notified of the start of this call. */
 cudaError_t soft_rt_begin(struct soft_rt_call *call, uint32_t number, const char *name,
 			  const void *parameters, const char *symbol)
 {

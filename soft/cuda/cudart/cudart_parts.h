@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared between the runtime's two files: the driver's functions, as the runtime looked them up,
- * and the notifications of a tool around each call.
+/* Shared by the runtime's two files: the driver functions that the runtime has looked up, and the
+ * functions that notify a tool of the start and end of each call.
  *
  *   cudaMalloc() ─ soft_rt_begin() ─ driver, via cuGetProcAddress_v2() ─ soft_rt_end() ─► status */
 #ifndef SOFT_CUDA_CUDART_PARTS_H
@@ -64,7 +64,7 @@ struct soft_rt_driver {
 };
 extern struct soft_rt_driver soft_rt __attribute__((visibility("hidden")));
 
-/* A call of the program, from start to end. */
+/* A call by the program, from its start to its end. */
 struct soft_rt_call {
 	struct soft_cu_call call;
 	bool is_seen;
@@ -78,7 +78,7 @@ cudaError_t soft_rt_begin(struct soft_rt_call *call, uint32_t number, const char
 cudaError_t soft_rt_end(struct soft_rt_call *call, cudaError_t status)
 	__attribute__((visibility("hidden")));
 
-/* The last failure and the chosen device of the thread. */
+/* The thread's last error, and the function that chooses the thread's device. */
 extern _Thread_local cudaError_t soft_rt_last __attribute__((visibility("hidden")));
 cudaError_t soft_rt_choose_device(int device) __attribute__((visibility("hidden")));
 

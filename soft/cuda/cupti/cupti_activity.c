@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Kinds of activity, and the records of each kind: for calls when they end, for GPU activities when
- * they complete.
+/* Enables kinds of activity, and writes their records: when a call ends, and when a GPU activity
+ * completes.
  *
  * A call gets a correlation id if it is observed: through an enabled callback, a DRIVER or RUNTIME
  * record or, if it launches, a kind of GPU activity. A driver call inside an observed runtime call
- * has the id of the runtime call. While RUNTIME records are enabled, it has no DRIVER record. */
+ * has the id of the runtime call. While RUNTIME records are enabled, such a driver call has no
+ * DRIVER record. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,7 @@ static void add_externals(const struct soft_cu_call *c)
 	}
 }
 
-/* Return the type of wait in a call, or 0 if the call does not wait. */
+/* Return the type of a call's wait, or 0 if the call does not wait. */
 static uint32_t find_synchronization(const struct soft_cu_call *c)
 {
 	enum { EVENT = 1, WAIT = 2, STREAM = 3, CONTEXT = 4 };
@@ -171,7 +172,7 @@ static void add_synchronization(const struct soft_cu_call *c, uint64_t end)
 
 /* Calls ----------------------------------------------------------------------------- */
 
-/* Return the observed runtime call around this call, or NULL. */
+/* Return the observed runtime call that made this call, or NULL. */
 static const struct soft_cu_call *find_outer(const struct soft_cu_call *c)
 {
 	for (const struct soft_cu_call *o = c->outer; o; o = o->outer)
@@ -453,7 +454,7 @@ static int refuse_kind(void)
 							    : CUPTI_SUCCESS;
 }
 
-/* Write records at once for a kind that describes existing objects. */
+/* For a kind that describes existing objects, write the records at once. */
 static void add_present(int kind)
 {
 	uint32_t id, device, null_stream;
@@ -505,7 +506,7 @@ int soft_cupti_disable(int kind)
 	if (status)
 		return status;
 	__atomic_fetch_and(&kinds, ~BIT(kind), __ATOMIC_RELAXED);
-	for (size_t i = 0; i < SOFT_CUPTI_NUMBERS; i++) { /* also clears switches for single ids */
+	for (size_t i = 0; i < SOFT_CUPTI_NUMBERS; i++) { /* also clears single ids */
 		if (kind == CUPTI_ACTIVITY_KIND_DRIVER)
 			__atomic_store_n(&of_driver[i], 0, __ATOMIC_RELAXED);
 		if (kind == CUPTI_ACTIVITY_KIND_RUNTIME)
@@ -581,7 +582,7 @@ int cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, uint8_t enable)
 	return switch_number("cuptiActivityEnableRuntimeApi", of_runtime, id, enable);
 }
 
-/* Queueing times are not recorded. */
+/* This substitute does not record queueing times. */
 int cuptiActivityEnableLatencyTimestamps(uint8_t enable)
 {
 	(void)enable;
@@ -594,7 +595,7 @@ int cuptiActivityEnableLaunchAttributes(uint8_t enable)
 	return soft_cupti_attach("cuptiActivityEnableLaunchAttributes");
 }
 
-/* Return the status that a device without this trace gives. */
+/* Return the status that CUPTI gives for a device that does not support this trace. */
 int cuptiActivityEnableHWTrace(uint8_t enable)
 {
 	(void)enable;
@@ -612,8 +613,8 @@ static void drop_kinds(void)
 	}
 }
 
-/* Buffers that were not handed back are lost: NVIDIA's manual requires the caller to flush
- * first. */
+/* The contents of buffers that were not handed back are lost, because NVIDIA's manual requires the
+ * caller to flush first. */
 int cuptiFinalize(void)
 {
 	const int status = soft_cupti_attach("cuptiFinalize");

@@ -111,7 +111,7 @@ typedef struct {
 	CUstream stream;
 } CUpti_SynchronizeData;
 
-/* For the _v2 functions, added in 13.2. */
+/* For the _v2 functions, which CUPTI 13.2 added. */
 typedef struct {
 	size_t structSize;
 	const char *subscriberName;
@@ -125,7 +125,7 @@ typedef struct {
 typedef struct {
 	size_t structSize;
 	uint64_t threadId;
-	void **ppRecordLayouts; /* layouts of selected fields, which are not supported */
+	void **ppRecordLayouts; /* layouts of selected fields; not supported */
 	size_t numRecordLayouts;
 } CUpti_BufferCallbackCompleteInfo;
 typedef void (*CUpti_BuffersCallbackRequestFunc_v2)(uint8_t **buffer, size_t *size, size_t *records,

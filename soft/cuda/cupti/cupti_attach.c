@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State of the substitute as a whole: the driver that it attaches to, its settings and its
- * clock. */
+/* The state of the substitute: the driver that it attaches to, its settings and its clock. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <pthread.h>
@@ -22,8 +21,8 @@ static bool is_forked;
 static CUpti_TimestampCallbackFunc timestamp_callback; /* atomic */
 static int thread_id_type;                             /* atomic */
 
-/* Choose the release. Without a setting, the file name contains the release, as for NVIDIA's
- * library, because a program may map two releases. */
+/* Choose the release to simulate. Without a setting, take it from this library's file name, as with
+ * NVIDIA's library, because a program may map two releases. */
 static void choose_release(void)
 {
 	const char *set = getenv("SOFT_CUDA_CUPTI_VERSION");
@@ -55,7 +54,7 @@ static void open_driver(void)
 	if (!soft_cu_config_read(&soft_cupti_config, why, sizeof why))
 		dprintf(2, "soft/cuda/cupti: %s\n", why);
 	choose_release();
-	/* a program may load the library nevertheless */
+	/* although `gputap soft cuda` omits it, a program may load the library */
 	if (soft_cupti_config.cupti_version == SOFT_CUPTI_NONE)
 		soft_cupti_config.cupti_version = SOFT_CUPTI_13_0;
 	if (driver)
@@ -150,7 +149,7 @@ int cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc timestamp
 
 enum { DEFAULT_IDS = 0, SYSTEM_IDS = 1 };
 
-/* The default is the low half of pthread_self(). */
+/* By default, the thread id is the low half of pthread_self(). */
 uint32_t soft_cupti_thread_id(void)
 {
 	return __atomic_load_n(&thread_id_type, __ATOMIC_RELAXED) == SYSTEM_IDS

@@ -4,11 +4,11 @@
  *   a call or GPU activity ends ─► waiting records ─► buffer ─► the client's completed()
  *                                  (ours)             (theirs)
  *
- * As in NVIDIA's library, a buffer is requested in the thread of the first observed call, and is
- * written only when it is handed back. If the process is killed, the contents are lost. A full
- * buffer is handed back in a thread of this library, or in the caller's thread through FlushAll().
- * The client that registered last provides buffers and receives all completed buffers, including
- * those of other clients.
+ * As in NVIDIA's library, the thread of the first observed call requests a buffer, and records are
+ * written into the buffer only when it is handed back. If the process is killed, its records are
+ * lost. A thread of this library, or a caller of FlushAll(), hands back a full buffer. The client
+ * that registered last provides new buffers, and receives all completed buffers, even those that
+ * other clients provided.
  *
  * One thread at a time hands back (`is_busy`). Meanwhile other threads continue to add records. */
 #include <pthread.h>
@@ -43,7 +43,7 @@ static struct name *names;
 /* The client's buffer, while this library holds it. */
 static struct {
 	uint8_t *bytes;
-	size_t size, records; /* records: maximum number; 0: as many as fit */
+	size_t size, records; /* records: maximum number of records; 0: as many as fit */
 } buffer;
 
 /* Return true if more records wait than fit into the buffer. Call with the lock held. */
@@ -56,8 +56,8 @@ static bool is_full(void)
 
 /* Requesting and handing back ------------------------------------------------------------ */
 
-/* Request a buffer, in one thread at a time. Call with the lock held; the function releases the
- * lock meanwhile. */
+/* Request a buffer. One thread at a time does so. Call with the lock held; the client's function is
+ * called without it. */
 static void ask(void)
 {
 	const CUpti_BuffersCallbackRequestFunc function = request;
@@ -112,7 +112,7 @@ static size_t fill(void)
 	return used;
 }
 
-/* Hand the buffer back. Call with the lock held; the function releases the lock meanwhile. */
+/* Hand the buffer back. Call with the lock held; the client's function is called without it. */
 static void hand_back(void)
 {
 	const CUpti_BuffersCallbackCompleteFunc function = complete;
@@ -132,7 +132,8 @@ static void hand_back(void)
 	pthread_mutex_lock(&lock);
 }
 
-/* Wait until no thread hands back, then become that thread. Call with the lock held. */
+/* Wait until no thread hands back buffers, then become the thread that does. Call with the lock
+ * held. */
 static void become_busy(void)
 {
 	while (is_busy)
@@ -154,7 +155,7 @@ static void drop_waiting(void)
 	}
 }
 
-/* Hand back full buffers, as a thread. Requests a buffer only for a waiting record. */
+/* Thread function: hand back full buffers. Requests a buffer only if a record is waiting. */
 static void *serve(void *data)
 {
 	(void)data;
@@ -271,14 +272,14 @@ int cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
 						   : CUPTI_ERROR_NOT_COMPATIBLE;
 }
 
-/* @flag: 1 also hands back a buffer without records. */
+/* @flag: 1: also hand back a buffer without records. */
 int cuptiActivityFlushAll(uint32_t flag)
 {
 	const int status = soft_cupti_attach("cuptiActivityFlushAll");
 
 	if (status)
 		return status;
-	if (in_client) /* the thread would wait for itself */
+	if (in_client) /* otherwise the thread would wait for itself */
 		return CUPTI_ERROR_INVALID_OPERATION;
 	pthread_mutex_lock(&lock);
 	become_busy();
@@ -302,7 +303,8 @@ int cuptiActivityFlush(CUcontext context, uint32_t stream, uint32_t flag)
 	return cuptiActivityFlushAll(flag);
 }
 
-/* Full buffers are handed back at once here. NVIDIA's period also applies only to full buffers. */
+/* The period has no effect, because this library hands back full buffers at once. NVIDIA's period
+ * also applies only to full buffers. */
 int cuptiActivityFlushPeriod(uint32_t ms)
 {
 	(void)ms;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Callbacks: one subscriber per process, and its enabled callbacks. EnableDomain(0) also disables
- * single ids that were enabled. */
+/* Callbacks: the process's only subscriber, and the callbacks that it has enabled. EnableDomain(0)
+ * also disables ids that were enabled singly. */
 #include <string.h>
 
 #include "generated/cuda_driver_ops.h"
@@ -20,7 +20,7 @@ static const char *const driver_names[SOFT_CUPTI_NUMBERS] = {
 #undef X
 };
 
-/* CUPTI has no ids from this number on. */
+/* CUPTI uses no ids from this number on. */
 enum { DRIVER_IDS = 896 };
 
 static const char *const resource_names[] = {
@@ -177,7 +177,7 @@ int cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle subscriber, i
 	return CUPTI_SUCCESS;
 }
 
-/* Notifications of the driver -------------------------------------------------------- */
+/* Notifications from the driver ------------------------------------------------------ */
 
 bool soft_cupti_has_callback(int domain, uint32_t id)
 {

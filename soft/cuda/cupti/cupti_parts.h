@@ -12,7 +12,7 @@
  * mark behaviour that was not measured.
  *
  * Locking: one lock for records and buffers (cupti_buffer.c); tables of switches are atomic bytes.
- * No function of the client is called with a lock held. */
+ * No lock is held while a function of the client is called. */
 #ifndef SOFT_CUPTI_PARTS_H
 #define SOFT_CUPTI_PARTS_H
 
@@ -28,16 +28,16 @@ enum { SOFT_CUPTI_NUMBERS = 1024 }; /* number of callback ids in a domain */
 extern struct soft_cu_config soft_cupti_config;
 bool soft_cupti_fails(enum soft_cupti_fault fault);
 
-/* Attach to the driver's table. Return 0, or the reason of a failure. In a fork child, print the
- * called function and abort: NVIDIA's library hangs there. */
+/* Attach to the driver's table. Return 0, or the reason of a failure. In a fork child, where
+ * NVIDIA's library hangs, print the called function and abort. */
 int soft_cupti_attach(const char *function);
-/* Initialise like soft_cupti_attach(), but do not attach. For functions that work before
- * attaching. */
+/* Initialise as soft_cupti_attach() does, but without attaching, for functions that do not require
+ * it. */
 int soft_cupti_open(const char *function);
 /* set by soft_cupti_attach() and soft_cupti_open() */
 extern const struct soft_cu_tools_table *soft_cupti_table;
-/* Claim a form of the API. Functions of the first form and _v2 functions exclude each other until
- * Finalize: the first call decides. Return true if the caller's form may continue. */
+/* Claim a form of the API. Until Finalize, a process can use either the functions of the first form
+ * or the _v2 functions; the first call decides. Return true if the caller's form may continue. */
 enum soft_cupti_form { SOFT_CUPTI_NO_FORM, SOFT_CUPTI_V1, SOFT_CUPTI_V2 };
 bool soft_cupti_take_form(enum soft_cupti_form form);
 void soft_cupti_drop_form(void);
@@ -58,14 +58,14 @@ bool soft_cupti_launches(uint32_t number);
 int soft_cupti_subscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
 			 void *user);
 int soft_cupti_check_subscriber(const char *function, CUpti_SubscriberHandle subscriber);
-/* Kinds of activity, for both forms of the API. */
+/* Kinds of activity, shared by both forms of the API. */
 int soft_cupti_enable(int kind);
 int soft_cupti_disable(int kind);
 int soft_cupti_register(CUpti_BuffersCallbackRequestFunc requested,
 			CUpti_BuffersCallbackCompleteFunc completed);
 
-/* Records. soft_cupti_add_record() copies @size bytes of @record; soft_cupti_request_buffer() may
- * request a buffer for the record, in the thread of a call. */
+/* Records. soft_cupti_add_record() copies @size bytes of @record; soft_cupti_request_buffer(),
+ * called in the thread of a call, may request a buffer for the record. */
 void soft_cupti_add_record(const void *record, size_t size);
 void soft_cupti_request_buffer(void);
 void soft_cupti_drop_records(void);
