@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* odd_capture OUT...: exports an in-memory capture with everything that a reader may stumble over,
- * and prints the contents as JSON, so that a test can compare them with the reader's result.
+/* odd_capture OUT...: exports an in-memory capture that contains everything that readers may handle
+ * incorrectly, and prints the contents as JSON, so that a test can compare them with the reader's
+ * result.
  *
  * The capture contains calls of zero length; children with the times of their parents; adjacent
  * siblings; failed calls; names with quotes, backslashes, control characters, bytes that are not
- * UTF-8, 5,000 letters; two processes on one device; an exec (two processes, one pid); overlapping
- * GPU activities on one queue, in the order of the file and in reverse; activities without times,
- * without a call, without a queue; a call with three activities; a loss event. */
+ * UTF-8, or 5,000 letters; two processes on one device; an exec (two processes with one pid);
+ * overlapping GPU activities on one queue, in the order of the file and in reverse; activities
+ * without times, without a call, without a queue; a call with three activities; a loss event. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,15 +43,16 @@ static struct gt_item *call(uint32_t process, uint32_t ordinal, const char *name
 	return item;
 }
 
-/* Thread 0 of process 0: nesting. */
+/* Thread 0 of process 0: nested calls. */
 static void add_nesting(uint64_t t)
 {
 	call(0, 0, "clBuildProgram", t, t + 1000, 0);
 	/* zero length, at the parent's start */
 	call(0, 0, "clGetDeviceInfo", t, t, 1);
-	call(0, 0, "clGetDeviceInfo", t, t + 1000, 1); /* as long as the parent */
+	call(0, 0, "clGetDeviceInfo", t, t + 1000, 1); /* as long as its parent */
 	call(0, 0, "clGetPlatformInfo", t, t + 500, 2);
-	call(0, 0, "clGetPlatformInfo", t + 500, t + 1000, 2); /* adjacent, until the common end */
+	/* adjacent siblings, the last of which ends with the parent */
+	call(0, 0, "clGetPlatformInfo", t + 500, t + 1000, 2);
 	call(0, 0, "clGetPlatformInfo", t + 1000, t + 1000, 2);
 	call(0, 0, "clFinish", t + 1000, t + 1000, 0); /* starts when all these calls end */
 	call(0, 0, "clFinish", t + 1000, t + 1000, 0);
@@ -59,7 +61,8 @@ static void add_nesting(uint64_t t)
 	call(0, 0, "clFlush", t + 2000, t + 2010, 0)->ret = (uint64_t)(int64_t)-36;
 }
 
-/* A call that encloses more calls than a cursor holds back is returned after the enclosed calls. */
+/* Add a call that encloses more calls than a cursor holds back: the cursor returns it after
+ * them. */
 static void add_late_parent(uint64_t t)
 {
 	struct gt_item *item;
@@ -89,8 +92,8 @@ static void add_names(const struct gt_object_info *queue, uint64_t t)
 	}
 }
 
-/* Thread 1: GPU activities that overlap on their queue, out of order, as a callback thread may
- * report them. */
+/* Thread 1: GPU activities that overlap on their queue, in the wrong order, as a callback thread
+ * may report them. */
 static void add_overlap(const struct gt_object_info *queue, uint64_t t)
 {
 	static const uint32_t offset[][2] = {
@@ -184,8 +187,8 @@ static void fill(void)
 		(struct gt_event_info){0, GT_EVENT_LOSS, GT_DOMAIN_OPENCL, t, 17, "a \"text\""};
 }
 
-/* Print the content of the capture as JSON for the test. Enclosing calls are given as positions,
- * because the items of a thread are in order. */
+/* Print the content of the capture as JSON for the test. An enclosing call is given as its position
+ * in the list, because the items of a thread are in order. */
 static void tell(void)
 {
 	const char *separator = "";

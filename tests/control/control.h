@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that program.c needs of a runtime; on_<runtime>.c implements them. */
+/* The functions that program.c needs from a runtime. on_<runtime>.c implements them. */
 #ifndef GPUTAP_TESTS_CONTROL_H
 #define GPUTAP_TESTS_CONTROL_H
 

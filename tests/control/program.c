@@ -4,7 +4,7 @@
  *
  *     run NAME N     run N kernels with that name (a, b, c or d) and wait for them
  *     pause, resume  gputap_pause(), gputap_resume()
- *     by SOURCE      use that source for ranges from now on (ranges.h)
+ *     by SOURCE      from now on, begin and end ranges with that API (ranges.h)
  *     begin NAME     begin a range in this thread
  *     end            end the innermost range of this thread
  *     thread NAME N  begin a range and `run a N` in it, in a new thread; wait for the thread

@@ -90,7 +90,7 @@ static void externals(void)
 	printf("deep %d\n", gputap_external_push(GPUTAP_STACK_USER, 1) == -ENOSPC);
 	if (gputap_external_push(GPUTAP_STACK_USER, 2) != -ENOSPC)
 		puts("not refused");
-	for (int i = 0; i < 2; i++) /* the refused push is undone first */
+	for (int i = 0; i < 2; i++) /* removes the id whose push was refused */
 		if (gputap_external_pop(GPUTAP_STACK_USER, &id) || id)
 			puts("an id of a refused push");
 	for (int i = 250; i-- > 0;)

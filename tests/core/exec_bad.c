@@ -27,7 +27,7 @@ static char *edge(void)
 	return at + PAGE;
 }
 
-/* Fork a child for each call, because a successful exec would end the list. */
+/* Fork a child for each call, because a successful exec would end this program. */
 static void show(const char *what, int way, const char *path, char *const *argv, char *const *envp)
 {
 	static const char *const ways[] = {"execve",   "execv",       "execvpe",     "fexecve",
@@ -83,7 +83,7 @@ int main(void)
 		     (char *[]){unterminated, NULL});
 		show("environment without end", way, "/bin/true", arguments, cut);
 		show("arguments", way, "/bin/true", (char *const *)(uintptr_t)bad, good);
-		if (way != 2 && way != 6) /* in these two ways libc itself reads the path */
+		if (way != 2 && way != 6) /* in these two cases, libc itself reads the path */
 			show("path", way, bad, arguments, good);
 	}
 	return 0;

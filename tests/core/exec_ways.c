@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* exec_ways WAY PROGRAM [ARG ...]: starts PROGRAM with an emptied environment (only KEPT=1),
- * through one of the existing functions. signal:WAY starts PROGRAM in a handler on an alternate
- * stack of 8 KiB, thread:WAY in a thread with a stack of 16 KiB. Exit status: that of PROGRAM, or
- * 100 + errno if it could not be started. */
+ * through one of libc's functions. signal:WAY starts PROGRAM in a handler on an alternate stack of
+ * 8 KiB, thread:WAY in a thread with a stack of 16 KiB. Exit status: that of PROGRAM, or 100 +
+ * errno if it could not be started. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -50,7 +50,7 @@ static void start(const char *way, char **argv)
 	_exit(100 + errno);
 }
 
-/* The command in system() and popen() gets the environment unchanged. */
+/* The command that system() or popen() starts gets the environment unchanged. */
 static int run_shell(const char *way, char **argv)
 {
 	FILE *stream;

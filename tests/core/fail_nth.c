@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded in front of libgputap.so: makes the FAIL_NTH-th of its system calls and allocations
- * fail.
- * Only calls from libgputap.so count; calls from the program always succeed. At exit the number of
- * calls is written to the file FAIL_COUNT. */
+/* Preloaded before libgputap.so: makes the FAIL_NTH-th of that library's system calls and
+ * allocations fail.
+ * Only calls from libgputap.so count; calls from the program always succeed. At exit it writes the
+ * number of calls to the file FAIL_COUNT. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static bool fails(const void *caller)
 	return atomic_fetch_add(&count, 1) + 1 == nth;
 }
 
-/* Return the error of a system call, or 0 if it does not fail in practice. */
+/* Return the error that a system call fails with, or 0 if the call does not fail in practice. */
 static int error_of(long number)
 {
 	switch (number) {

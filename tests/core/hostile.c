@@ -46,7 +46,7 @@ static void *do_nothing(void *arg)
 	return arg;
 }
 
-/* Hold the lock of libc's list of thread stacks most of the time. */
+/* Hold the lock of libc's list of thread stacks for most of the time. */
 static void *make_threads(void *arg)
 {
 	pthread_t t;

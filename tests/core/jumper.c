@@ -4,11 +4,12 @@
  * 	first   a signal arrives while a thread makes its first call; the handler makes calls
  * 	fork    like first, in a fork child
  * 	jump    a handler leaves a call with siglongjmp(), N times in each of two threads;
- * 		more calls follow
+ * 		each thread then makes more calls
  * 	stack   like jump, with the handler on an alternate stack
- * 	nested  a handler on an alternate stack, further up, makes calls in the middle of a call
- * 	alarms  a timer's handler leaves the current call with siglongjmp(), N times; calls
- * 		continue meanwhile, and 1000 follow */
+ * 	nested  a handler on an alternate stack at a higher address makes calls in the middle of
+ * 		a call
+ * 	alarms  a timer's handler leaves the current call with siglongjmp(), N times, while the
+ * 		program makes calls; 1000 more calls follow */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <pthread.h>
@@ -136,7 +137,7 @@ static int alarms(void)
 	calls(1);
 	signal(SIGALRM, leave);
 	setitimer(ITIMER_REAL, &often, NULL);
-	/* the handler may also run here, before the timer is stopped */
+	/* the handler may even run here, before the timer is stopped */
 	if (sigsetjmp(back, 1))
 		i++;
 	while (i < rounds)

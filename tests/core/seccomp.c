@@ -2,8 +2,8 @@
 /* seccomp WHAT [BEFORE]: makes BEFORE calls of OpenCL, restricts system calls, makes five more
  * calls.
  *   strict     seccomp's strict mode; ends with exit_group(), for which it is killed
- *   thread     a filter that kills a thread for getppid(), which the thread then calls
- *   prctl      a filter that kills the process for prctl()
+ *   thread     a filter that kills the calling thread on getppid(), which a thread then calls
+ *   prctl      a filter that kills the process on prctl()
  *   exec PROGRAM ...   the prctl filter, then executes PROGRAM
  *   leave      no filter: the first thread ends with pthread_exit()
  *   tsc        no filter: reading the time stamp counter gives SIGSEGV */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that puts its own function in front of clGetPlatformIDs. NAME: the name under which the
- * tool registers. */
+/* A tool that replaces clGetPlatformIDs in the table with its own function, which calls the
+ * original. NAME: the tool's name. */
 #include <gputap/gputap.h>
 #include <stdio.h>
 #include <stdlib.h>

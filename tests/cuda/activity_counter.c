@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that is notified of CUDA's GPU activities. At exit it prints on stderr, as JSON, the
- * number of activities that began, were submitted and completed, their types, and all errors
- * found. */
+/* A tool that is notified of CUDA's GPU activities. At exit it prints as JSON on stderr how many
+ * activities began, were submitted and completed, their types, and the errors that it found. */
 #include <gputap/tool.h>
 
 #include <stdatomic.h>

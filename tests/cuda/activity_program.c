@@ -3,16 +3,16 @@
  * block size, memcpys and memsets from their bytes. Linked with the software driver's
  * libcuda.so.1.
  *
- *   work_program MODULE identities N   4 threads that share 3 streams, N activities each
- *   work_program MODULE fork           also a child without CUDA, then a child that tries to use it
- *   work_program MODULE leave          _exit() when all activities are done
- *   work_program MODULE kill           SIGKILL to itself, half a second after all are done
- *   work_program MODULE destroy        destroy the context at once, and create it again
- *   work_program MODULE graph N        two graphs of kernel, memcpy, memset; N launches of each
- *   work_program MODULE nothing        a memcpy and a memset of 0 bytes, and a disabled node
- *   work_program MODULE peer           a memcpy of 4,000 bytes from the second device to the first
- *   work_program MODULE long N         a kernel of 4 s, and meanwhile N activities in each thread
- *   work_program MODULE pauses ROCTX [MS]   before, during and after a pause of MS */
+ *   activity_program MODULE identities N 4 threads that share 3 streams, N activities each
+ *   activity_program MODULE fork         a child without CUDA, then a child that tries to use it
+ *   activity_program MODULE leave        _exit() when all activities are done
+ *   activity_program MODULE kill         SIGKILL to itself, half a second after all are done
+ *   activity_program MODULE destroy      destroy the context at once, and create it again
+ *   activity_program MODULE graph N      two graphs of kernel, memcpy, memset; N launches of each
+ *   activity_program MODULE nothing      a memcpy and a memset of 0 bytes, and a disabled node
+ *   activity_program MODULE peer         a memcpy of 4,000 bytes from the second to the first one
+ *   activity_program MODULE long N       a kernel of 4 s, and meanwhile N activities in each thread
+ *   activity_program MODULE pauses ROCTX [MS]  before, during and after a pause of MS */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -104,7 +104,7 @@ static void fork_children(void)
 	launch(11, streams[0]);
 	DO(cuCtxSynchronize());
 	if (fork() == 0)
-		exit(0); /* runs the exit handlers of the child */
+		exit(0); /* so that the child runs its exit handlers */
 	wait(&status);
 	if (status)
 		exit(4);
@@ -182,7 +182,7 @@ static void copy_from_peer(void)
 	DO(cuCtxSynchronize());
 }
 
-/* More than the number of cached links. */
+/* Launch a kernel of 4 s, and during the kernel more activities than the number of cached links. */
 static void launch_long(void)
 {
 	int us = 4000000;

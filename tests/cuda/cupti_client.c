@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A CUPTI client for the stand-in over the software driver: each scene enables callbacks or
- * records, submits work and prints what the client received, one line each.
+/* A CUPTI client for the stand-in on the software driver. Each scene enables callbacks or records,
+ * submits work, and prints a line for each callback or record that the client received.
  *
  *   cupti_client MODULE SCENE [LIBRARY, a second copy of libcupti] */
 #include <dlfcn.h>
@@ -350,7 +350,7 @@ static void show_runtime(void)
 	CHECK(cuptiActivityFlushAll(0));
 }
 
-/* Enable kinds for one context alone, and test attributes. */
+/* Enable kinds for a single context, and test attributes. */
 static void show_context(void)
 {
 	CUcontext second;
@@ -466,8 +466,8 @@ static void count_again(int launches)
 	printf("records %d\n", records);
 }
 
-/* A full buffer is returned without a flush. A recording window ends with Finalize, and another
- * window begins. */
+/* A full buffer is returned without a flush. After Finalize, the client can start to record
+ * again. */
 static void show_windows(void)
 {
 	enable_work();
@@ -578,7 +578,7 @@ static void *launch_many(void *data)
 
 	(void)data;
 	CHECK(cuCtxSetCurrent(context));
-	for (int i = 0; i < LAUNCHES; i++) /* block 1 of 1 adds nothing */
+	for (int i = 0; i < LAUNCHES; i++) /* block 0 of 1 adds nothing */
 		CHECK(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, shared[i % STREAMS], arguments,
 				     NULL));
 	return NULL;

@@ -22,7 +22,7 @@ SOFT_CUDA_KERNEL(add_numbers, sizeof(int *), sizeof(int), sizeof(int))
 		numbers[i] += *(int *)arguments[2];
 }
 
-/* Add the numbers of neighbours in shared memory, in the threads of each block. */
+/* In each block, add the numbers of neighbouring threads through shared memory. */
 SOFT_CUDA_BLOCK_KERNEL(sum_block, sizeof(int *))
 {
 	int *sums = *(int **)arguments[0], *shared = at->shared;
@@ -39,7 +39,7 @@ SOFT_CUDA_BLOCK_KERNEL(sum_block, sizeof(int *))
 		sums[at->block_index.x] = shared[0];
 }
 
-/* One thread of the block faults; the other threads wait. */
+/* One thread of the block faults while the other threads wait. */
 SOFT_CUDA_BLOCK_KERNEL(fault_block, sizeof(int *))
 {
 	if (at->thread_index.x == 3)

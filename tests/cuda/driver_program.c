@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program for the CUDA driver API on the software driver. It counts its own calls and prints the
+/* A program for the CUDA driver API on the software driver. It counts its calls and prints the
  * counts as JSON. With -DLINKED it is linked with libcuda.so.1; otherwise it looks up its
  * functions.
  *
@@ -19,7 +19,7 @@
 
 enum { NUMBERS = 1000 };
 
-/* X(name for cuGetProcAddress(), symbol, symbol of the form for a thread's default stream) */
+/* X(name for cuGetProcAddress(), symbol, symbol of the form for the thread's default stream) */
 #define FUNCTIONS(X)                                                                             \
 	X(cuInit, cuInit, cuInit)                                                                \
 	X(cuDriverGetVersion, cuDriverGetVersion, cuDriverGetVersion)                            \
@@ -321,7 +321,7 @@ static int forked(void)
 	}
 	if (waitpid(child, &status, 0) != child || status)
 		return 1;
-	functions[ID_cuMemAlloc].calls++; /* call of the child */
+	functions[ID_cuMemAlloc].calls++; /* a call by the child */
 	print_calls();
 	return 0;
 }

@@ -15,18 +15,18 @@
  *     finalize                      cuptiFinalize(); the next session subscribes again
  *     subscribe                     subscribe now, not in the first session
  *     v2=N                          a session that used cuptiSubscribe_v2(), with N kernels
- *     leave=N                       N kernels in a session that is open when the program
- *                                   ends; calling the client after that aborts the program
+ *     leave=N                       N kernels in a session that is open when the program ends; a
+ *                                   later callback of the client aborts the program
  *     flush=N                       like leave, but an exit handler ends the session
- *     slow=N                        a session with a kernel every 20 ms; prints how many
- *                                   buffers it took
- *     threads=N                     three threads with N kernels each, and sessions meanwhile
+ *     slow=N                        a session with a kernel every 20 ms; prints the number of
+ *                                   buffers
+ *     threads=N                     sessions while three threads launch N kernels each
  *     pause, resume                 pause or resume the recording, with the library that
  *                                   KINETO_LIKE_ROCTX names
  *     fork                          a child that ends at once
  *
- * With -DLINKED it is linked with libcupti.so.13, which is called at load time. Otherwise it opens
- * the file that KINETO_LIKE_CUPTI names and looks up its functions. */
+ * With -DLINKED it is linked with libcupti.so.13, and calls it while the program is loaded.
+ * Otherwise it opens the file that KINETO_LIKE_CUPTI names and looks up its functions. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -202,7 +202,7 @@ static int is_of_device(uint32_t kind)
 
 static void look_at_time(uint64_t start, uint64_t end)
 {
-	/* converting a few millions of ticks may be off by a few ticks */
+	/* the conversion of some million ticks may be off by a few ticks */
 	const uint64_t slack = 20000;
 
 	outside += start + slack < begin_time || end > end_time + slack || end < start;
@@ -377,7 +377,7 @@ static void call_back(void *user, int domain, CUpti_CallbackId id, const void *d
 	} else if (!strstr(call->functionName, "cuLaunchKernel")) {
 		calls_seen += call->callbackSite == CUPTI_API_ENTER;
 	} else {
-		/* the word kept between ENTER and EXIT belongs to this subscriber */
+		/* CUPTI keeps a word between ENTER and EXIT for each subscriber */
 		if (call->callbackSite == CUPTI_API_ENTER)
 			*call->correlationData = 4711;
 		else
@@ -434,7 +434,7 @@ static void go_away(void)
 	is_over = 1;
 }
 
-/* Written like NVIDIA's samples. */
+/* Written as in NVIDIA's samples. */
 static void flush_at_exit(void)
 {
 	CUPTI(cuptiActivityFlushAll, 1);
@@ -493,7 +493,7 @@ static void watch(long kernels)
 	       on[2] != 0);
 }
 
-/* The second form of the API, which excludes the first form. */
+/* The _v2 form of the API, which excludes the first form. */
 static CUpti_SubscriberHandle other;
 static long other_kernels;
 

@@ -22,7 +22,7 @@ int ncclGetUniqueId(struct id *id)
 	return 0;
 }
 
-/* Like the real library, this library calls its own functions; these are not calls of the
+/* Like the real library, this library calls its own functions. Such calls are not calls of the
  * program. */
 int ncclGroupStart(void)
 {

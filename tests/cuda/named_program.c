@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that names its device and its streams with NVTX, before and after they run kernels.
+/* A program that names its device and streams with NVTX, before or after GPU activities run on
+ * them.
  *
- *   named_program MODULE */
+ * named_program MODULE */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel in nccl_library.c for the software driver, under the names of NCCL's kernels. */
+/* The kernel that nccl_library.c launches on the software driver, under the names of NCCL's
+ * kernels. */
 #include <time.h>
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A small NCCL on the software driver. Implements a few of NCCL's calls, whose kernels wait for the
- * kernels of other ranks (nccl_kernels.c). Calls in a group become one kernel per communicator, as
- * in NCCL. Calls that the library makes itself are not calls of the program. NCCL_KERNELS names the
- * module of the kernels. */
+ * kernels of other ranks (nccl_kernels.c). As in NCCL, the calls in a group become one kernel per
+ * communicator. Calls that the library itself makes are not calls of the program. NCCL_KERNELS
+ * names the module of the kernels. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

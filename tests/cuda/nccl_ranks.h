@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that a job's processes share in nccl_library.c and nccl_kernels.c: a file that all of them
- * map. Kernels of one call wait for each other there, as NCCL's kernels do in device memory. */
+/* Memory that a job's processes share: a file that nccl_library.c and nccl_kernels.c map. The
+ * kernels of a call wait for each other through this memory, as NCCL's kernels do through device
+ * memory. */
 #ifndef NCCL_RANKS_H
 #define NCCL_RANKS_H
 
@@ -21,10 +22,10 @@ struct shared {
 
 enum piece_kind { OF_ALL, FROM_ROOT, SEND, RECEIVE };
 
-/* One call within a kernel. */
+/* One collective call or message within a kernel. */
 struct piece {
 	enum piece_kind kind;
-	unsigned number, peer; /* of the collective call, or of the message; its root, or peer */
+	unsigned number, peer; /* index of the collective call or message, and its root or peer */
 };
 
 struct kernel_work {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program for the CUDA driver API whose reports are known. Linked with the software driver's
- * libcuda.so.1; also built as a library, with another name for main().
+/* A program for the CUDA driver API, for which the test knows the correct report. Linked with the
+ * software driver's libcuda.so.1; also built as a library, with another name for main().
  *
  *   report_program MODULE waits    long kernels on one stream, with a wait for each
  *   report_program MODULE graph N  N launches of a graph with a kernel and a memset

@@ -43,7 +43,7 @@ static _Atomic int *find_count(const char *name)
 	return &counts[i].count;
 }
 
-/* Count the call, which must return @status. */
+/* Count a call, and check that it returns @status. */
 #define GIVES(status, function, ...)                                                 \
 	do {                                                                         \
 		(*find_count(#function))++;                                          \
@@ -212,7 +212,7 @@ static void leave(int signal)
 	siglongjmp(back, 1);
 }
 
-/* Make a call after recursing to the given stack depth. */
+/* Recurse to the given stack depth, then make a call. */
 static __attribute__((noinline)) void call_deep(int depth)
 {
 	volatile char room[256];
@@ -273,7 +273,7 @@ static void pause_recording(const char *library)
 	}
 }
 
-/* The program's own use of CUPTI: enables callbacks for two functions, then for none. */
+/* The program uses CUPTI itself: it enables callbacks for two functions, then for none. */
 static int seen[2];
 
 static void see(void *user, int domain, uint32_t id, const void *data)

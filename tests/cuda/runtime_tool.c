@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A tool that is notified of CUDA runtime calls and of cuLaunchKernel, and prints each
  * notification:
- * phase, name, number, parent, status, arguments. RUNTIME_TOOL=late: the context starts with the
+ * phase, name, number, parent, status, arguments. RUNTIME_TOOL=late: the context starts at the
  * first cuMemAlloc_v2, in the middle of a runtime call. RUNTIME_TOOL=work: the tool is notified
  * only of runtime calls and GPU activities. */
 #include <gputap/tool.h>

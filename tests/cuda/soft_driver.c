@@ -181,7 +181,7 @@ static void launch(CUstream s, void **arguments)
 	CHECK(cuLaunchKernel(add, 4, 1, 1, 256, 1, 1, 0, s, arguments, NULL));
 }
 
-/* Two streams: one stream forks off and joins again. */
+/* Two streams: the second forks off the first and joins it again. */
 static void show_capture(void)
 {
 	CUgraphExec exec;
@@ -468,7 +468,7 @@ static void *synchronize_always(void *unused)
 	return unused;
 }
 
-/* Another thread waits for all work in the context while its streams are created and destroyed. */
+/* While another thread waits for all work in the context, create and destroy streams. */
 static void show_streams(void)
 {
 	pthread_t waiter;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded into the gputap command: makes the FAIL_NTH-th allocation (FAIL_KIND=memory) or write
- * to a file (FAIL_KIND=write) fail. At exit the number of allocations or writes is written to the
+ * to a file (FAIL_KIND=write) fail. At exit it writes the number of allocations or writes to the
  * file FAIL_COUNT. */
 #undef _FILE_OFFSET_BITS /* pwrite() and pwrite64() need two separate names here */
 #include <errno.h>
@@ -70,7 +70,7 @@ void *realloc(void *old, size_t bytes)
 	return NULL;
 }
 
-/* Fail as on a full disk. Descriptors 0 to 2 always work. */
+/* Fail as on a full disk. Writes to descriptors 0 to 2 never fail. */
 static int full(int fd)
 {
 	if (fd <= 2 || !fails('w'))

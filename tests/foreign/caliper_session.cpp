@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/hip/truth.hip, whose main() is built as truth_main(), with Caliper, which CALI_CONFIG
- * configures. Test: tests/test_foreign_rocprofiler_hip.py. */
+/* tests/hip/truth.hip, whose main() is built as truth_main(), with Caliper. CALI_CONFIG configures
+ * Caliper. Test: tests/test_foreign_rocprofiler_hip.py. */
 #include <caliper/cali.h>
 
 int truth_main(int argc, char **argv);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fork server of the gputap command: runs random command lines over mutants of captures, each in a
- * process forked from this one, in which the sanitizers are already loaded.
+/* Fork server of the gputap command: runs random command lines on mutants of captures. Each command
+ * runs in a fork child, in which the sanitizers are already loaded.
  *
  *   command_lines FIRST COUNT CAPTURE...
  * Runs the rounds FIRST to FIRST + COUNT - 1. A round makes two mutants of a CAPTURE (a.gputap,
@@ -10,10 +10,10 @@
  *   -t SECONDS   start no more rounds after this time
  *   -x PROGRAM   run PROGRAM instead, to measure the time that the fork server saves
  *
- * Each command must end within CPU_SECONDS with a status of 0 to 3, explain a nonzero status, and
- * print UTF-8 without control characters, and valid JSON if requested. The program prints findings
- * with their command lines, and the number of commands per status. Exit status 1 if there are
- * findings. */
+ * Each command must end within CPU_SECONDS with a status of 0 to 3. It must explain a nonzero
+ * status, print UTF-8 without control characters, and print valid JSON if requested. The program
+ * prints findings with their command lines, and the number of commands per status. Exit status 1 if
+ * there are findings. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -448,7 +448,7 @@ static void put_file(const char *name, const void *data, size_t bytes)
 	close(fd);
 }
 
-/* Write mostly plausible mutants, because all commands refuse implausible ones for the same
+/* Write mostly plausible mutants, because all commands refuse other mutants for the same
  * reasons. */
 static void put_mutant(const char *name, const struct input *in, uint64_t number)
 {

@@ -11,7 +11,7 @@
 #include "capture/checksum.h"
 #include "capture/format.h"
 
-/* A file in memory that can be opened through its path. */
+/* Create a file in memory that can be opened through its path. */
 static inline void fuzz_file(int *fd, char *path)
 {
 	if (*fd >= 0)
@@ -22,7 +22,7 @@ static inline void fuzz_file(int *fd, char *path)
 	sprintf(path, "/proc/self/fd/%d", *fd);
 }
 
-/* of the heads in an index, which have their own magic */
+/* Repair the checksums of the heads in an index, which have their own magic. */
 static inline void fuzz_mend_index(uint8_t *heads, size_t bytes)
 {
 	for (size_t at = 0; at + sizeof(struct gt_file_block) <= bytes;) {
@@ -44,7 +44,7 @@ static inline void fuzz_mend_index(uint8_t *heads, size_t bytes)
 }
 
 /* Repair the checksums of everything that looks like a block. Lengths stay unchanged, so that wrong
- * ones are also tested. */
+ * lengths are also tested. */
 static inline void fuzz_mend(uint8_t *file, size_t bytes)
 {
 	size_t at = sizeof(struct gt_file_header);

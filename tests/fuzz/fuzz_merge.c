@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes any bytes as two captures and merges them. If both captures are whole, the merged file must
- * return the same as both captures read together, in any layout. Otherwise the merged file must
- * still be readable.
+/* Takes any bytes as two captures and merges them. If both captures are complete, reading the
+ * merged file must give the same result as reading both captures together, in any layout. Otherwise
+ * the merged file must still be readable.
  * Bits 0 and 1 of the first byte repair the checksums of the first and the second capture. The next
  * two bytes contain the start of the second capture. */
 #include <string.h>
@@ -14,8 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* Sessions and processes are not counted: a session or process may be known only from the head of a
- * block with a damaged payload, and is not merged. */
+/* Sessions and processes are not counted, because a session or process that is known only from the
+ * head of a block with a damaged payload is not merged. */
 struct sum {
 	uint64_t items, ids, times, payload, objects, events;
 };
@@ -59,7 +59,7 @@ static struct sum read_several(const char *const *paths, size_t count)
 	struct sum s;
 
 	if (gt_capture_open_several(paths, count, &c))
-		abort(); /* the captures were merged */
+		abort(); /* true if the captures were merged */
 	s = sum_of(c);
 	gt_capture_close(c);
 	return s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes any bytes as a capture file: opens it, requests everything, walks through all items. The
- * first byte selects whether the checksums are repaired first (to test the code after the checks)
- * and which row decoder is used. */
+/* Takes any bytes as a capture file: opens the file, calls every query, walks through all items.
+ * The first byte selects whether the checksums are repaired first (to test the code after the
+ * checks) and which row decoder is used. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -59,7 +59,7 @@ static uint64_t look_at_lists(struct gt_capture *c)
 	return sum;
 }
 
-/* Read the frames of stacks, their modules and names. */
+/* Read the frames of stacks, and their modules and names. */
 static uint64_t look_at_stacks(struct gt_capture *c)
 {
 	struct gt_frame_name list[GT_FRAME_NAMES_MOST];

@@ -3,7 +3,7 @@
  * outside the batch (which lies at the end of an allocation), and the capture must return all
  * records that were counted as recorded. In the first byte, bit 0 selects two batches and bit 1
  * compression;
- * the other bits select where the batch is cut. */
+ * the other bits select where the batch is split. */
 #include <string.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs info, report and its pictures, cutting, every export, diff, merge and recover over mutants
- * of captures (mutate.h), as a user would, but in one process:
+/* Runs info, report and its pictures, cuts, every export, diff, merge and recover on mutants of
+ * captures (mutate.h), as a user would, but in one process:
  *
  *   hostile_captures FIRST COUNT CAPTURE... PARTNER
  * Tests the mutants FIRST to FIRST + COUNT - 1, and merges them with PARTNER. The first mutant of
@@ -50,8 +50,8 @@
 
 enum { STEP_SECONDS = 30, STEPS = 64, OUTPUT_MAX = 8 << 20, FINDINGS_MAX = 50 };
 
-/* Possible ends of a command, in the order of the output. */
-enum { STATUS_GOOD, STATUS_FAILED, STATUS_OTHER /* mostly status 3 of diff */, STATUSES };
+/* Ways in which a command ends, in the order of the output. */
+enum { STATUS_GOOD, STATUS_FAILED, STATUS_OTHER /* mostly status 3 of `diff` */, STATUSES };
 
 /* Steps, in the order of the output. */
 enum {
@@ -65,10 +65,10 @@ enum {
 	STEP_EXPORTS, /* one step per format, followed by `looks` */
 };
 
-/* Progress of the worker, for its parent. */
+/* Progress of the worker, which the parent reads. */
 struct progress {
 	uint64_t number, findings, done;
-	const char *step; /* valid address in both processes */
+	const char *step; /* an address that is valid in both processes */
 	uint64_t statuses[STEPS][STATUSES];
 };
 
@@ -272,7 +272,7 @@ static uint64_t count_lines(const char *path)
 }
 
 static const struct {
-	const char *ending, *format; /* format: NULL: from the file name extension */
+	const char *ending, *format; /* format: NULL: the file name extension selects it */
 } exports[] = {
 	{"pftrace", NULL}, {"json", NULL},   {"json.gz", NULL},         {"hta.json", "hta"},
 	{"rpd", NULL},     {"db", "rpd"},    {"rocpd", NULL},           {"folded", NULL},
@@ -305,7 +305,7 @@ static void check_exports(const struct sums *info, int info_status)
 			argv[6] = (char *)(uintptr_t)exports[i].format;
 		}
 		status = run_command(&gt_command_export, STEP_EXPORTS + i, ending, argv);
-		/* a copy also contains the damaged parts */
+		/* because a copy also contains the damaged parts */
 		if (status == 0 && info_status && strcmp(ending, "gputap") != 0)
 			find("status 0, and info says 1");
 		if (status == 0 && !strcmp(ending, "csv") && !info->evicted &&
@@ -435,7 +435,7 @@ static void put_file(const char *in, const char *name, const void *data, size_t 
 	close(fd);
 }
 
-/* Make a session whose collector died, with the mutant as its capture and no rings. */
+/* Make a session whose collector has died, with the mutant as its capture and without rings. */
 static void check_recover(const struct mutant *mutant)
 {
 	static struct gt_session session;
@@ -481,7 +481,7 @@ static uint8_t *copy_bytes(const struct input *in)
 	return memcpy(bytes, in->bytes, in->count);
 }
 
-/* Write the original with another session number, because diff refuses copies. */
+/* Write the original capture with another session number, because diff refuses copies. */
 static void put_original(const struct input *in)
 {
 	struct gt_file_header *header = (struct gt_file_header *)in->bytes;

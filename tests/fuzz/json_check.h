@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Check whether a text is printable UTF-8, and whether it is JSON (RFC 8259). */
+/* Checks whether a text is printable UTF-8, and whether it is JSON (RFC 8259). */
 #ifndef GPUTAP_FUZZ_JSON_CHECK_H
 #define GPUTAP_FUZZ_JSON_CHECK_H
 

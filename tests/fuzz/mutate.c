@@ -2,8 +2,7 @@
 /* See mutate.h. A capture is a list of blocks. STREAM blocks (decoded rows) and RECORDS blocks are
  * lists of records.
  *
- *   parse -> blocks, records -> 1 to 16 changes -> (every second mutant) sums that agree with its
- *   rows -> file
+ *   parse -> blocks, records -> 1 to 16 changes -> (every second mutant) correct sums -> file
  *
  * The library's own encoder refuses records that make no sense, so this file contains a simple
  * encoder for rows: every word takes 8 bytes. */
@@ -39,7 +38,7 @@ static void change_head(struct mutation *m, uint8_t *record)
 	memcpy(record, &head, sizeof head);
 }
 
-/* Change one field of one record, or exchange the field with that of another record, so that
+/* Change one field of one record, or swap it with the same field of another record, so that
  * references are wrong. */
 static void change_record(struct mutation *m, struct piece *b)
 {
@@ -62,7 +61,7 @@ static void change_record(struct mutation *m, struct piece *b)
 
 		if (other + 8 <= b->bytes)
 			memcpy(&value, b->payload + other, 8);
-	} else if (below(m, 4) == 0) { /* half a word, for names, states and sizes */
+	} else if (below(m, 4) == 0) { /* change half a word, for names, states and sizes */
 		uint32_t half = (uint32_t)mutation_odd_value(m, value);
 
 		memcpy((uint8_t *)&value + 4 * below(m, 2), &half, 4);
@@ -408,7 +407,7 @@ static void put_codes(struct rows *r, size_t words)
 		put_byte(r, words - i >= 4 ? 0xff : (1u << 2 * (words - i)) - 1);
 }
 
-/* Add the shape of the head, or find the existing shape. Return false if the block takes no more
+/* Add the head's shape, or find it if it exists. Return false if the block can contain no more
  * shapes. */
 static bool put_shape(struct rows *r, uint64_t head, uint32_t *shape)
 {
@@ -566,7 +565,7 @@ static void put_stream(struct mutation *m, struct piece *b, struct mutant *out)
 	put_block(m, b, head, (size_t)(at - head), r.bytes ? r.bytes : (uint8_t *)"", r.count, out);
 }
 
-/* Return the section of a merged capture, or UINT32_MAX for another capture. */
+/* Return the section number of a merged capture, or UINT32_MAX for another capture. */
 static uint32_t section_of(const struct piece *b)
 {
 	uint32_t section = UINT32_MAX;
@@ -576,7 +575,7 @@ static uint32_t section_of(const struct piece *b)
 	return section;
 }
 
-/* Set every sum of recorded rows to the number of rows of its process, and adjust seen
+/* Set every sum of recorded rows to the number of rows of its process, and adjust `seen`
  * accordingly. */
 static void mend_counts(struct mutation *m, struct piece *counts)
 {
@@ -628,7 +627,7 @@ static void mend_counts(struct mutation *m, struct piece *counts)
 	counts->room = fresh.room;
 }
 
-/* Rows kept only because other rows need them are in no sum. */
+/* No sum includes rows that are kept only because other rows need them. */
 static bool is_cut(const struct mutation *m)
 {
 	for (size_t i = 0; i < m->count; i++)

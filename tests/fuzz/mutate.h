@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures with right checksums that no writer makes: take a good one apart into blocks and
- * records, change some of them, and put all together again. The same number gives the same file. */
+/* Makes captures that have correct checksums, but that no writer would write: splits a good capture
+ * into blocks and records, changes some of them, and assembles them again. The same number gives
+ * the same file. */
 #ifndef GPUTAP_FUZZ_MUTATE_H
 #define GPUTAP_FUZZ_MUTATE_H
 
@@ -17,18 +18,19 @@ struct mutant {
 /**
  * mutate() - make mutant @number of a capture
  * @capture: a readable capture
- * @out: receives the file; the next call reuses its memory; the caller frees it
+ * @out: receives the file; the next call reuses its memory; the caller frees that memory
  */
 void mutate(const uint8_t *capture, size_t bytes, uint64_t number, struct mutant *out);
 
 /**
  * mutate_plausibly() - make a mutant that gputap's writer could have made, of another program
- * Most are complete and can be compared with @capture; mutants of mutate() are mostly refused.
- * Return: false if @capture is merged or cut out of another one, which is not supported.
+ * Most of these mutants are complete and can be compared with @capture, while most mutants from
+ * mutate() are refused.
+ * Return: false if @capture is merged or was cut out of another capture; neither is supported.
  */
 bool mutate_plausibly(const uint8_t *capture, size_t bytes, uint64_t number, struct mutant *out);
 
-/* Start the random numbers; the same seed gives the same ones. */
+/* Seed the random numbers. The same seed gives the same numbers. */
 static inline uint64_t mutate_random(uint64_t *state)
 {
 	uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));

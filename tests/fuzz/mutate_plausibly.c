@@ -24,7 +24,7 @@ struct found {
 	struct gt_record head;
 };
 
-/* Find a random record of a kind. Return false if the random search found none. */
+/* Find a random record of a kind. Return false if the random search finds none. */
 static bool find_record(struct mutation *m, unsigned kind, struct found *f)
 {
 	static size_t at[MUTATION_RECORDS_MAX];
@@ -82,14 +82,14 @@ static void remove_record(struct found *f)
 
 /* Values ------------------------------------------------------------------------ */
 
-/* Return a duration from zero to an hour, with all orders of magnitude equally likely. */
+/* Return a duration from zero to an hour. All orders of magnitude are equally likely. */
 static uint64_t some_duration(struct mutation *m)
 {
 	return below(m, 12) ? draw(m) >> (24 + below(m, 40)) : 0;
 }
 
-/* Make a name, mostly as compilers and frameworks make names, complete or damaged. Return the
- * number of bytes. */
+/* Make a name, mostly one that a compiler or framework would make, complete or damaged. Return its
+ * length in bytes. */
 static size_t make_text(struct mutation *m, char *text)
 {
 	static const char *const names[] = {
@@ -118,7 +118,7 @@ static size_t make_text(struct mutation *m, char *text)
 
 	memcpy(text, name, n);
 	switch (below(m, 8)) {
-	case 0: /* one of many names that differ in a number */
+	case 0: /* one of many names that differ only in a number */
 		return n + (size_t)snprintf(text + n, 24, "%u", (unsigned)below(m, 1000));
 	case 1: return below(m, n + 1);
 	case 2: /* a part of the name, repeated many times */
@@ -188,7 +188,7 @@ static void change_call(struct mutation *m)
 		f.head.detail = (uint8_t)below(m, below(m, 8) ? 4 : 256);
 		put_head(&f);
 		break;
-	case 7: /* another function with the same number of arguments */
+	case 7: /* replace the function by another one with as many arguments */
 		if (!find_record(m, GT_RECORD_CALL, &other) || other.head.words != f.head.words)
 			break;
 		f.head.op = other.head.op;
@@ -212,7 +212,7 @@ static void change_activity_times(struct mutation *m, struct gt_record_device *d
 		break;
 	case 2: d->queued = d->submitted = 0; break;
 	case 3: d->queued = d->submitted = d->start = d->end = 0; break;
-	default: /* the activity waited for a long time */
+	default: /* make the activity wait for a long time */
 		d->start += some_duration(m);
 		d->end = d->start + some_duration(m);
 	}
@@ -266,7 +266,7 @@ static void change_activity(struct mutation *m)
 	memcpy(f.piece->payload + f.at, &d, sizeof d);
 }
 
-/* Repeat each row after the last row, as if a loop ran once more: times advance, and calls get new
+/* Append a copy of each row, as if a loop ran once more. The copies have later times and new call
  * ids. */
 static void repeat_rows(struct mutation *m)
 {
@@ -347,7 +347,7 @@ static void change_string(struct mutation *m)
 	if (!find_record(m, GT_RECORD_STRING, &f))
 		return;
 	if (below(m, 4) == 0 && find_record(m, GT_RECORD_STRING, &other) &&
-	    get_word(&other, 1) <= sizeof text) { /* two strings with the same name */
+	    get_word(&other, 1) <= sizeof text) { /* give two strings the same name */
 		size_t bytes = get_word(&other, 1);
 
 		memcpy(text, other.piece->payload + other.at + 16, bytes);
@@ -414,7 +414,7 @@ static void change_event(struct mutation *m)
 	}
 }
 
-/* Read a clock a little later, end a lifetime earlier, or move a pause. */
+/* Make a clock reading later, end a lifetime earlier, or move a pause. */
 static void change_reading(struct mutation *m)
 {
 	static const uint8_t kinds[] = {GT_RECORD_CLOCK, GT_RECORD_LIFETIME, GT_RECORD_WINDOW};
@@ -428,7 +428,7 @@ static void change_reading(struct mutation *m)
 		put_word(&f, 1, get_word(&f, 1) + below(m, 2000000) - 1000000);
 }
 
-/* Change functions, files and lines of frames, and stacks of calls. */
+/* Change functions, files and lines of frames, and the stacks of calls. */
 static void change_code(struct mutation *m)
 {
 	static const uint8_t kinds[] = {GT_RECORD_CODE, GT_RECORD_NAMES, GT_RECORD_STACK};
@@ -549,7 +549,7 @@ struct output {
 	size_t stream_count;
 	struct gt_counts counts[PROCESSES_MAX];
 	bool has_counts[PROCESSES_MAX];
-	uint64_t lost; /* losses that no record reports */
+	uint64_t lost; /* add losses that no record reports */
 };
 
 static bool write_records(struct output *o, const struct piece *b)
@@ -573,7 +573,7 @@ static bool write_records(struct output *o, const struct piece *b)
 						      &o->counts[b->head.process]);
 }
 
-/* Keep the counts of losses. The writer itself counts the recorded rows. */
+/* Copy the counts of losses. The writer counts the recorded rows itself. */
 static bool note_counts(struct output *o, const struct piece *b)
 {
 	struct gt_counts *counts = &o->counts[b->head.process];

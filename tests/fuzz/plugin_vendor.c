@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A vendor's library that is its own plug-in and delivers hostile records: mutants of good records,
  * and noise. FUZZ_SEED selects the records, FUZZ_RECORDS their number. Its pu1GetNextRecord()
- * ignores the size in a record when it steps to the next record, so that the host sees each record.
- * At exit it prints the number of delivered records.
+ * ignores the size that a record contains when it steps to the next record, so that the host sees
+ * each record. At exit the library prints the number of delivered records.
  *
- * Pointers always point into the library or the buffer, because no host could survive a wild
+ * Pointers always point into the library or the buffer, because no host could survive an invalid
  * pointer. */
 #include <gputap/PrivateUse1TracingApi.h>
 
@@ -41,7 +41,8 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Return a troublesome number: a small number, a power of two minus one, or any number. */
+/* Return a number that often causes errors: a small number, a power of two minus one, or any
+ * number. */
 static uint64_t odd_number(void)
 {
 	switch (draw(4)) {
@@ -143,7 +144,7 @@ static void deliver(void)
 	r = good_record();
 	for (uint64_t i = draw(4); i--;)
 		mutate(&r);
-	if (!draw(50)) { /* noise, except for the pointers in the record */
+	if (!draw(50)) { /* fill the record with noise, except for its pointers */
 		for (size_t i = 0; i < sizeof r; i++)
 			((uint8_t *)&r)[i] = (uint8_t)draw(256);
 		r.name = odd_text();

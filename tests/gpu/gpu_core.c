@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells a Python program whether the calling thread has its CPU core to itself. */
+/* Lets a Python program find out whether the calling thread has its CPU core to itself. */
 #define _GNU_SOURCE
 #include "bench/measure.h"
 
@@ -11,7 +11,7 @@ double gpu_core_busy(void)
 	return bench_busy();
 }
 
-/* Pin the calling thread to @cpu. */
+/* Pin the calling thread to @cpu, and return bench_least_busy() there. */
 double gpu_core_least_busy(int cpu)
 {
 	bench_pin(cpu);

@@ -2,7 +2,7 @@
 /* A CUPTI client other than gputap, for comparison. The driver opens it in cuInit()
  * (CUDA_INJECTION64_PATH), or a program calls gpu_cupti_start().
  *
- *   GPU_CUPTI=FOLDER/libcupti.so.13   used if none is mapped
+ *   GPU_CUPTI=FOLDER/libcupti.so.13   used if the process has mapped no libcupti
  *   GPU_CUPTI_COUNT=FILE              count calls of both APIs in callbacks; FILE.PID receives the
  *                                     counts at exit, one per line: domain, name, calls
  *   GPU_CUPTI_KINDS=10,1,2            record these kinds, linked in callbacks of launching
@@ -223,7 +223,7 @@ static void start_once(void)
 		pthread_create(&thread, NULL, flush_now_and_then, NULL);
 }
 
-/* Return 1 if CUPTI is available. May be called again after gpu_cupti_stop(). */
+/* Return 1 if CUPTI is available. The caller may call this again after gpu_cupti_stop(). */
 int gpu_cupti_start(void)
 {
 	if (!cupti.cuptiSubscribe && !open_cupti())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver's functions that the checks' programs call, found by dlsym(), so that no NVIDIA
+/* The driver functions that the programs of the checks call. dlsym() looks them up, so no NVIDIA
  * headers are needed. The prototypes are those of soft/cuda/cuda_api.h, which equal NVIDIA's. */
 #ifndef GPU_DRIVER_H
 #define GPU_DRIVER_H

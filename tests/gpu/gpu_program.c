@@ -182,7 +182,7 @@ static void say_done(void)
 	fflush(stdout);
 }
 
-/* Return the status of the program. The program prints the same with and without gputap. */
+/* Return the status of the program, whose output is the same with and without gputap. */
 static int fault_and_go_on(void)
 {
 	CUdeviceptr nowhere = 16, more;
@@ -204,7 +204,7 @@ static int fork_and_wait(void)
 	const pid_t child = fork();
 
 	if (!child)
-		/* CUDA does not work in a child of a CUDA process */
+		/* CUDA does not work in a fork child of a process that has used CUDA */
 		exit(driver.cuMemAlloc(&memory, 16) == 0);
 	waitpid(child, &status, 0);
 	for (long i = 0; i < operations; i++)
@@ -214,7 +214,7 @@ static int fork_and_wait(void)
 	return 0;
 }
 
-/* Destroy everything with the context, then create a new context and do the same work again. */
+/* Destroy the context with everything in it, then create a new context and repeat the work. */
 static int reset_and_go_on(void)
 {
 	CALL(cuDevicePrimaryCtxReset, 0);
@@ -371,7 +371,7 @@ static double graph_round(void)
 	return (double)(end_ns - begin) / GRAPH_LAUNCHES;
 }
 
-/* Make a graph of 10 kernels, a memcpy and a memset, one after the other. */
+/* Make a graph of 10 kernels, a memcpy and a memset that run in sequence. */
 static void make_graph(void)
 {
 	int (*begin)(CUstream, int) =
@@ -424,7 +424,7 @@ static void find_pauses(const char *library)
 								    : "roctxProfilerResume");
 }
 
-/* Return the number of pages that this process touched for the first time. */
+/* Return how many pages this process has touched for the first time. */
 static long page_faults(void)
 {
 	struct rusage used;
@@ -441,9 +441,9 @@ static void print_rounds(const char *name, const double *ns, int rounds)
 	printf("], ");
 }
 
-/* Print ns of each round: {"on": [...], "off": [...], "never": [...], "faults": in a round of
- * "on"}. Without pauses all rounds are in "on". "never" is before recording began for the first
- * time. */
+/* Print the ns of each round as {"on": [...], "off": [...], "never": [...], "faults": N}. "never"
+ * contains the rounds before recording started for the first time, and "faults" is the number of
+ * page faults in a round of "on". Without pauses, all rounds are in "on". */
 static int cost(const char *what, int rounds, const char *pauses)
 {
 	double (*measure)(void) = !strcmp(what, "nothing") ? nothing_round
@@ -470,7 +470,7 @@ static int cost(const char *what, int rounds, const char *pauses)
 	for (int i = 0; i < rounds; i++) {
 		if (pauses) {
 			pause_recording(0);
-			measure(); /* round after the change, not measured */
+			measure(); /* the round after the change is not measured */
 			off[i] = measure();
 			resume_recording(0);
 		}

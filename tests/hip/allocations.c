@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded: counts the allocations and mmap() calls of threads that launch kernels, so that a test
- * can check how many tracing adds to a launch. Prints "allocations N" on stderr. Calls of a thread
- * count between its allocations_mark(1) and allocations_mark(0). The program looks this function
- * up, and does not call it if this library is not preloaded. */
+ * can check how many of them tracing adds to a launch. Prints "allocations N" on stderr. Calls of a
+ * thread count between its allocations_mark(1) and allocations_mark(0). The program looks up this
+ * function, and calls it only if this library is preloaded. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>

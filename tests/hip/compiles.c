@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiles at run time, and makes one HIP call itself. Prints the names of the calls, in order.
- * Results are ignored. Needs no headers. The functions are in libamdhip64 or libhiprtc, depending
- * on the release. LIBRARY: build these functions, for a machine without libhiprtc. */
+/* Compiles a kernel at run time, and makes one HIP call itself. Prints the names of the calls, in
+ * order. Results are ignored. Needs no headers. The functions are in libamdhip64 or libhiprtc,
+ * depending on the release. LIBRARY: build a library with these functions, for machines without
+ * libhiprtc. */
 #include <stddef.h>
 
 extern int hiprtcVersion(int *major, int *minor);
@@ -31,7 +32,7 @@ int hiprtcCompileProgram(void *program, int count, const char **options)
 	return 0;
 }
 
-/* Calls through its own PLT; this is not a call of the program. */
+/* Call another function through this library's PLT, which is not a call of the program. */
 int hiprtcDestroyProgram(void **program)
 {
 	int major, minor;

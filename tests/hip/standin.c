@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A library with a few of HIP's functions, for situations that no real library provides on demand:
  * several copies in one process, functions returned as addresses, calls to exports of the same
- * library, symbols that are found through the older kind of hash table. REGISTERS: the library
- * offers its table to tools, as ROCm 6 does, and must not be intercepted. */
+ * library, symbols in the older kind of hash table. REGISTERS: the library offers its table to
+ * tools, as ROCm 6 does, and must not be interposed. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ int hipMalloc(void **p, size_t size)
 	return *p ? 0 : 2;
 }
 
-/* Calls through its own PLT, as Debian's library does in a dozen places. */
+/* Call another function through this library's PLT, as Debian's library does in a dozen places. */
 int hipMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
 	*pitch = (width + 255) / 256 * 256;

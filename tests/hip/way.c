@@ -6,9 +6,9 @@
  *   VIA_DLSYM   dlopen() of the library, dlsym() of each function
  * As a program it makes the calls once, or lets plug-ins make them: way PLUG-IN
  * local|global|deepbind ...
- * As a plug-in (PLUGIN) it exports work(). Prints the names, in order. The calls include structs
- * passed by value, a return value that is not a status, and a call that fails. No kernel runs, not
- * even a kernel of the library itself (fills are kernels), so that any device works. */
+ * As a plug-in (PLUGIN) it exports work(). Prints the names of the calls, in order. The calls
+ * include structs passed by value, a return value that is not a status, and a call that fails. No
+ * kernel runs, not even one of the library's own, such as a fill, so that any device works. */
 #define __HIP_PLATFORM_AMD__ 1
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
@@ -89,7 +89,7 @@ int work(void)
 	CHECK(CALL(hipStreamSynchronize)(stream));
 	CHECK(CALL(hipStreamDestroy)(stream));
 	CHECK(CALL(hipMalloc3D)(&volume, extent));
-	extent.depth = 0; /* nothing to do, so that no kernel is needed */
+	extent.depth = 0; /* an empty fill, which needs no kernel */
 	CHECK(CALL(hipMemset3D)(volume, 9, extent));
 	CHECK(CALL(hipDeviceSynchronize)());
 	CHECK(CALL(hipMemcpy)(back, volume.ptr, 32, hipMemcpyDeviceToHost));

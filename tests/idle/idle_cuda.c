@@ -12,7 +12,7 @@
 
 enum { BYTES = 4096, LARGE = 64 << 20 };
 
-static CUcontext contexts[2]; /* of devices 0 and 1 */
+static CUcontext contexts[2]; /* streams of devices 0 and 1 */
 static CUstream first, second;
 static CUfunction nothing, long_one;
 static CUdeviceptr memory;
@@ -41,7 +41,7 @@ static void go_back(void)
 	OK(cuCtxSetCurrent(contexts[0]));
 }
 
-/* The host does something unrelated. */
+/* The host runs unrelated code. */
 static void provoke_host(void)
 {
 	uint64_t from = now_ns();
@@ -77,7 +77,7 @@ static void provoke_allocating(void)
 	OK(cuMemFree_v2(*more));
 }
 
-/* Free used memory, so that the system reclaims its pages individually. */
+/* Free memory that was used, which the system then reclaims page by page. */
 static void provoke_freeing(void)
 {
 	CUdeviceptr more;
@@ -162,7 +162,7 @@ static void provoke_held(void)
 	say_stamps("blocked", stamps[0], stamps[1]);
 }
 
-/* The stream itself is busy first, with a host function that CUPTI does not report. */
+/* Before the kernel, the stream runs a host function, which CUPTI does not report. */
 static uint64_t in_stream[2];
 
 static void work_in_stream(void *unused)

@@ -19,7 +19,7 @@ static const char source[] = "// OpenCL C: kernels for the software devices of L
 
 static ze_context_handle_t context;
 static ze_device_handle_t devices[2];
-static ze_command_list_handle_t first, second; /* lists for these kernels, immediate and in order */
+static ze_command_list_handle_t first, second; /* lists for these kernels: immediate, in order */
 static ze_command_queue_handle_t queue;        /* queue of the second device, with one list */
 static ze_command_list_handle_t queued;
 static ze_kernel_handle_t nothing, long_one;
@@ -62,7 +62,7 @@ static pthread_t begin_to_end(void *(*end)(void *))
 	return thread;
 }
 
-/* The host does something unrelated. */
+/* The host runs unrelated code. */
 static void provoke_host(void)
 {
 	from = now_ns();
@@ -110,7 +110,7 @@ static void provoke_allocating(void)
 	OK(zeMemFree(context, more));
 }
 
-/* Free used memory, so that the system reclaims its pages individually. */
+/* Free memory that was used, which the system then reclaims page by page. */
 static void provoke_freeing(void)
 {
 	ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
@@ -162,7 +162,7 @@ static void provoke_launching(void)
 	say_slow("launching");
 }
 
-/* The next kernel waits for a kernel on another device: the kernel itself waits, or its list. */
+/* The next kernel, or a command before it in its list, waits for a kernel on another device. */
 static void finish_held(const char *cause, void *(*end)(void *))
 {
 	pthread_t thread = begin_to_end(end);
@@ -198,7 +198,7 @@ static void provoke_wait(void)
 	wait_for(long_done);
 }
 
-/* An event that only the program knows about. */
+/* An event that only the program signals. */
 static void *signal_own(void *unused)
 {
 	sleep_ms(PROVOKED_MS);

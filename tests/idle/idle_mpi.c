@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Idle time of device 0 of the reference accelerator because another rank is late: rank 0 uses the
- * device and waits for rank 1, which takes long. */
+ * device and waits for rank 1, which is slow. */
 #include "soft/refdev/refdev.h"
 #include "tests/idle/stamps.h"
 #include "tests/mpi/mpi_abi.h"

@@ -45,7 +45,7 @@ static void run_little(cl_uint waits, const cl_event *list)
 	OK(clEnqueueNDRangeKernel(queue, little, 1, NULL, &one, &one, waits, list, NULL));
 }
 
-/* The host does something unrelated. */
+/* The host runs unrelated code. */
 static void provoke_host(void)
 {
 	uint64_t from = now_ns();
@@ -54,7 +54,7 @@ static void provoke_host(void)
 	say_stamps("host", from, now_ns());
 }
 
-/* Use a different program each time, so that no cache contains it. */
+/* Build a different program each time, so that no cache contains it. */
 static void provoke_compiling(void)
 {
 	char source[256], *text = source;
@@ -106,7 +106,7 @@ static void allocate_and_free(void)
 	provoke_freeing();
 }
 
-/* The next kernel waits for an event that only the program knows about. */
+/* The next kernel waits for an event that only the program signals. */
 static cl_event own;
 static uint64_t own_from;
 

@@ -15,7 +15,7 @@
 enum { COPIED = 64 << 20 };
 
 static const refdevDim3 one = {1, 1, 1};
-static refdevStream_t first, second; /* of devices 0 and 1 */
+static refdevStream_t first, second; /* streams of devices 0 and 1 */
 static refdevKernel_t nothing, long_one;
 
 static void run_nothing(const refdevGroup *group, const void *arguments)
@@ -24,7 +24,7 @@ static void run_nothing(const refdevGroup *group, const void *arguments)
 	(void)arguments;
 }
 
-/* Start and end of the long kernel, as measured in its function. */
+/* Start and end of the long kernel, measured in the kernel's function. */
 static uint64_t long_from, long_to;
 
 static void run_long(const refdevGroup *group, const void *arguments)
@@ -43,7 +43,7 @@ static void launch(refdevKernel_t kernel, refdevStream_t stream, int device)
 	OK(refdevSetDevice(0));
 }
 
-/* The host does something unrelated. */
+/* The host runs unrelated code. */
 static void provoke_host(void)
 {
 	uint64_t from = now_ns();
@@ -59,7 +59,7 @@ static void provoke_range(void)
 	gputap_range_pop();
 }
 
-/* Steps: the host computes, and then launches. */
+/* In each step, the host computes and then launches. */
 static void provoke_step(void)
 {
 	gputap_range_push("step");
@@ -69,8 +69,8 @@ static void provoke_step(void)
 	gputap_range_pop();
 }
 
-/* The program pauses its recording, continues to work during the pause, and then does something
- * unrelated. */
+/* The program pauses its recording, continues to work during the pause, and then runs unrelated
+ * code. */
 static void provoke_pause(void)
 {
 	uint64_t from;
@@ -129,7 +129,8 @@ static void provoke_held(void)
 	OK(refdevStreamWaitEvent(first, event));
 }
 
-/* Make a call slow: the time that a profiler spends inside the call counts as part of the call. */
+/* Make a call slow with a profiler, because the time that a profiler spends inside a call is part
+ * of the call. */
 static const char *slow, *slow_cause;
 
 static void be_slow(const refdevCall *call, uint64_t *slot, void *user)
@@ -186,7 +187,7 @@ static void provoke_launching(void)
 	make_slow("refdevLaunchKernel", "launching");
 }
 
-/* Delay the stream's thread, in which a profiler's callback at the end of a kernel runs. */
+/* Delay the stream's thread: it runs a profiler's callback at the end of a kernel. */
 static void end_late(const refdevActivity *activity, void *token, void *user)
 {
 	uint64_t from = now_ns();

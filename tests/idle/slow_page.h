@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory whose first access takes PROVOKED_MS. A runtime's call that reads or writes it becomes
- * slow from inside. Only one at a time. */
+/* Memory whose first access takes PROVOKED_MS. A runtime's call that reads or writes this memory
+ * becomes slow. Only one such memory can exist at a time. */
 #ifndef GPUTAP_TESTS_IDLE_SLOW_PAGE_H
 #define GPUTAP_TESTS_IDLE_SLOW_PAGE_H
 
@@ -20,7 +20,7 @@ static UNUSED void end_slow_access(int number, siginfo_t *info, void *context)
 
 	(void)context;
 	if (!slow_memory || address < slow_memory || address >= slow_memory + slow_bytes) {
-		signal(number, SIG_DFL); /* the access is repeated, and ends the program */
+		signal(number, SIG_DFL); /* repeats the access, which then ends the program */
 		return;
 	}
 	slow_from = now_ns();
@@ -29,7 +29,7 @@ static UNUSED void end_slow_access(int number, siginfo_t *info, void *context)
 	slow_to = now_ns();
 }
 
-/* Call this before the runtime is opened: the runtime's own handler may run before ours. */
+/* Call this before the runtime is opened, because the runtime's own handler may run before ours. */
 static UNUSED void catch_slow_accesses(void)
 {
 	struct sigaction action;
@@ -56,7 +56,7 @@ static UNUSED void *make_slow(const void *content, size_t bytes)
 	return slow_memory;
 }
 
-/* Check that the call was slow, so that it did access the memory. */
+/* Check that the call was slow, which proves that it accessed the memory. */
 static UNUSED void say_slow(const char *cause)
 {
 	EXPECT(slow_to);

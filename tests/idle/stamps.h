@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared between the programs of tests/idle: they provoke idle time of one cause, and write down
- * when: "CAUSE FROM TO", CLOCK_BOOTTIME in ns, as in captures. */
+/* Shared by the programs of tests/idle. They provoke idle time with one cause, and write the time:
+ * "CAUSE FROM TO", with CLOCK_BOOTTIME in ns, as in captures. */
 #ifndef GPUTAP_TESTS_IDLE_STAMPS_H
 #define GPUTAP_TESTS_IDLE_STAMPS_H
 

@@ -3,8 +3,8 @@
  *   (nothing)   linked: through the PLT
  *   VIA_TABLE   linked: through a constant table of pointers (data relocations)
  *   VIA_DLSYM   dlopen() of the loader, dlsym() of each function
- * As a program it makes the calls once. As a plug-in (PLUGIN) it exports work(). Prints the names,
- * in order. */
+ * As a program it makes the calls once. As a plug-in (PLUGIN) it exports work(). Prints the names
+ * of the calls, in order. */
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #include <CL/cl.h>
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 
 	if (argc == 1)
 		return work();
-	/* path of the plug-in, and how to open it */
+	/* path of the plug-in, and the way to open it */
 	for (int i = 2; i < argc; i++) {
 		int how = argv[i][0] == 'g'   ? RTLD_GLOBAL
 			  : argv[i][0] == 'd' ? RTLD_LOCAL | RTLD_DEEPBIND

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A libOpenCL.so.1 without layers, like NVIDIA's and older Khronos loaders: exports the functions
- * of the table and forwards each call to the driver through the object in its first argument. There
- * is one driver: PoCL, or the driver that STANDIN_DRIVER names. */
+ * of the table, and forwards each call to the driver through the object in the call's first
+ * argument. The only driver is PoCL, or the driver that STANDIN_DRIVER names. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS

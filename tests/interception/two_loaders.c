@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* two_loaders LIBRARY ...: calls the functions of each loader in turn, twice. Prints one line per
- * call. */
+/* two_loaders LIBRARY ...: calls the functions of each loader in turn, two times. Prints one line
+ * per call. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>

@@ -101,7 +101,7 @@ enum kind { KERNEL, COPY, FILL, BARRIER, SIGNAL, WAIT, RESET, QUERY };
 static const char *const kind_names[] = {"kernels", "copies", "fills",  "barriers",
 					 "signals", "waits",  "resets", "queries"};
 
-/* The start of a DDI handle; NULL if handles have no tables. */
+/* Start of a DDI handle; the tables are NULL if handles have none. */
 struct handle {
 	void **core, **tools, **sysman, **runtime;
 };
@@ -152,7 +152,7 @@ struct runner {
 
 struct _ze_command_list_handle_t {
 	struct handle handle;
-	struct runner *runner; /* runner of an immediate list */
+	struct runner *runner; /* the runner of an immediate list */
 	bool synchronous, captured;
 	uint32_t count;
 	struct command *commands; /* commands of a regular or captured list */
@@ -366,7 +366,7 @@ static ze_result_t zeDriverGetApiVersion_(ze_driver_handle_t d, ze_api_version_t
 	return ZE_RESULT_SUCCESS;
 }
 
-/* As defined in newer headers. */
+/* Declared as in newer headers. */
 enum { DDI_HANDLES_PROPERTIES = 0x20027, DDI_HANDLES = 1 };
 struct chained {
 	uint32_t type;
@@ -628,7 +628,7 @@ static ze_result_t zeCommandListAppendLaunchKernel_(ze_command_list_handle_t l,
 	return append(l, &c, signal, waits, wait);
 }
 
-/* Reads the counts when the command is appended. */
+/* Reads the counts when the command is appended, not when it runs. */
 static ze_result_t zeCommandListAppendLaunchMultipleKernelsIndirect_(
 	ze_command_list_handle_t l, uint32_t most, ze_kernel_handle_t *kernels,
 	const uint32_t *count, const ze_group_count_t *groups, ze_event_handle_t signal,
@@ -717,7 +717,7 @@ static ze_result_t zeCommandListAppendQueryKernelTimestamps_(
 	CALLED();
 	if (offsets)
 		return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-	c.queried = malloc(count * sizeof *events); /* kept until the process ends */
+	c.queried = malloc(count * sizeof *events); /* allocated until the process ends */
 	memcpy(c.queried, events, count * sizeof *events);
 	return append(l, &c, signal, waits, wait);
 }
@@ -812,7 +812,7 @@ static ze_result_t zeEventHostSignal_(ze_event_handle_t e)
 static ze_result_t zeEventHostReset_(ze_event_handle_t e)
 {
 	CALLED();
-	return set_event(e, false); /* keep the times, as real devices do */
+	return set_event(e, false); /* keeps the times, as real devices do */
 }
 
 static ze_result_t zeEventQueryKernelTimestamp_(ze_event_handle_t e,
@@ -914,7 +914,7 @@ static ze_result_t zeImageDestroy_(ze_image_handle_t image)
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Return the bytes of a region, in which only the first row counts. */
+/* Return a region's size in bytes; only its first row counts. */
 static size_t image_bytes(const struct _ze_image_handle_t *image, const ze_image_region_t *r)
 {
 	return r ? r->width * 4 : image->bytes;

@@ -3,8 +3,8 @@
  * loaders of version 1.15 do.
  *
  *   handles    also queries whether the driver's handles have their own tables (DDI handles), as
- *              loaders since 2025 do if there are several drivers; if so, calls through those
- *              tables. Prints the driver's answer
+ *              loaders since 2025 do if there are several drivers, and prints the answer; if so,
+ *              calls through those tables
  *   strangers  passes each driver events, kernels and pools of the other driver, and NULL
  *   unknown    calls unknown entries in the table of fences
  *   versions   requests versions that do not exist, and a table at NULL

@@ -6,12 +6,12 @@
  *   events      like immediate, but each command has an event, which the program waits for, reads
  *               and resets; with LZ_PLAIN the events are created without times
  *   regular     the same commands in a list, closed once and run N times, with a wait each time
- *   replays     like regular, but waiting once, at the end
- *   again       regular, executed twice in one call, with one wait
- *   elsewhere   regular, run on two queues at once
+ *   replays     like regular, but with a single wait, at the end
+ *   again       like regular, but each call executes the list twice, with one wait
+ *   elsewhere   like regular, but the list runs on two queues at once
  *   reused      N kernels on an immediate list that all signal one event, without waits in between
  *   stale       like reused, but with a wait for each kernel, and the event never reset
- *   signalled   regular, with events that the program never resets, waiting for each run
+ *   signalled   like regular, with events that the program never resets, and a wait for each run
  *   resets      a list of two kernels with one event, which the list resets between them; run N
  *               times, with one wait
  *   ipc         N times on an immediate in-order list, and once in a regular in-order list, with
@@ -23,11 +23,11 @@
  *   graphs      two kernels are captured into a graph, with functions found from their names;
  *               the graph is launched N times, then the kernels are run once without it
  *   several     both kernels in one command, N times on an immediate list
- *   directions  N copies each from host memory (malloc, USM) to device memory, back, within
- *               each, and from shared memory to host memory
+ *   directions  N copies in each direction: from host memory (malloc, USM) to device memory and
+ *               back, within each, and from shared memory to host memory
  *   images      N times an image is copied from memory, a part within the image, a part to memory
  *   threads     immediate, in four threads with a list each
- *   names       functions found from their names
+ *   names       functions that the program looks up by name
  *   errors      calls that fail
  *   absent      a call without a function in the driver
  *   sysman      one call of zes that takes doubles
@@ -277,7 +277,7 @@ static void run_regular(int n, const char *how)
 		destroy_events();
 }
 
-/* Only the device resets the event. */
+/* Only the device resets this event. */
 static void run_resets(int n)
 {
 	const ze_group_count_t groups = {COUNT / 32, 1, 1};
@@ -360,7 +360,7 @@ static void run_with_events_of(ze_event_pool_flags_t flags, int in_order, int n)
 	destroy_events();
 }
 
-/* The last run of the pause may still be in progress when the pause ends. */
+/* The last run during the pause may still be in progress when the pause ends. */
 static void run_paused(int n)
 {
 	void *library = dlopen(getenv("LZ_ROCTX"), RTLD_NOW | RTLD_LOCAL);

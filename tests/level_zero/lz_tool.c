@@ -2,8 +2,8 @@
 /* A tool for tests of Level Zero: counts calls per function, and GPU activities. At exit it writes
  * "name count" for each function, and "work N timed N", to the file that LZ_TOOL names. If
  * preloaded, it is a tool from the start; otherwise, from the call to lz_tool_add() on. Compile
- * with -DBY_CALL for the latter. "not traced" events are counted as "not_traced N". LZ_FORBID=1
- * makes the kernel refuse process_vm_readv(), as containers may; LZ_FORBID=2 also pread(). */
+ * with -DBY_CALL for the latter. It counts "not traced" events as "not_traced N". LZ_FORBID=1 makes
+ * the kernel refuse process_vm_readv(), as containers may; LZ_FORBID=2 also pread(). */
 #include <gputap/tool.h>
 
 #include <errno.h>

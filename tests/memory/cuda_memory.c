@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory on two CUDA devices, selected through the thread's context and through the stream. Second
- * device: 3 MiB, freed while the first device is current, and 64 KiB from its pool. First device:
- * 1 MiB. Also 4 KiB of host memory. */
+/* Allocates memory on two CUDA devices, which it selects through the thread's context and through
+ * the stream. Second device: 3 MiB, freed while the first device is current, and 64 KiB from its
+ * pool. First device: 1 MiB. Also 4 KiB of host memory. */
 #include <stdio.h>
 #include <stdlib.h>
 

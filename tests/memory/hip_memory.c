@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory on two HIP devices. Second device: 3 MiB, freed while the first device is current, 64 KiB
- * from its pool, and an array of 64 x 32 elements of 4 bytes. First device: 1 MiB. Prints 1 if the
- * array was allocated. */
+/* Allocates memory on two HIP devices. Second device: 3 MiB, freed while the first device is
+ * current, 64 KiB from its pool, and an array of 64 x 32 elements of 4 bytes. First device: 1 MiB.
+ * Prints 1 if the array was allocated. */
 #include <hip/hip_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>

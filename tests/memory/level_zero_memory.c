@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory on two Level Zero devices. Second device: 3 MiB. First device: 1 MiB, 2 MiB that it shares
- * with the host, and an image of 64 x 32 elements of 4 bytes. Also 4 KiB of host memory. */
+/* Allocates memory on two Level Zero devices. Second device: 3 MiB. First device: 1 MiB, 2 MiB that
+ * it shares with the host, and an image of 64 x 32 elements of 4 bytes. Also 4 KiB of host
+ * memory. */
 #include <level_zero/ze_api.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory on two reference accelerators. Second device: 3 MiB, freed while the first device is
- * current. First device: 1 MiB, and 2 MiB through the driver level. Also 4 KiB of host memory. */
+/* Allocates memory on two reference accelerators. Second device: 3 MiB, freed while the first
+ * device is current. First device: 1 MiB, and 2 MiB through the driver API. Also 4 KiB of host
+ * memory. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The few names of MPI that the tests' programs use, so that they need no library's headers:
- * MPICH's handles are ints; Open MPI's (-DOPEN_MPI) are addresses of its variables. */
+/* The few MPI names that the test programs use, so that the programs need no headers of an MPI
+ * library. MPICH's handles are ints; Open MPI's (-DOPEN_MPI) are addresses of its variables. */
 #ifndef MPI_ABI_H
 #define MPI_ABI_H
 

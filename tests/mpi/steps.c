@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An MPI job: STEPS steps (argument 1) of some work, a barrier, an allreduce and a broadcast, on
- * all processes and on a communicator of every second process. In each step, process LATE (argument
- * 2) works LATE_MS (argument 3) longer. */
+/* An MPI job of STEPS (argument 1) steps: some work, then a barrier, an allreduce and a broadcast,
+ * among all processes and on a communicator of every second process. In each step, process LATE
+ * (argument 2) works LATE_MS (argument 3) longer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 		MPI_Barrier(MPI_COMM_WORLD);
 		MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, twin);
 		MPI_Bcast(&one, 1, MPI_INT, 0, MPI_COMM_WORLD);
-		PMPI_Barrier(MPI_COMM_WORLD); /* as Open MPI's functions for Fortran do */
+		PMPI_Barrier(MPI_COMM_WORLD); /* as in Open MPI's functions for Fortran */
 	}
 	if (size > 1) {
 		mpi_handle request;

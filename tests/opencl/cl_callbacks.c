@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Callbacks of the program, and events that it uses before their call has returned. usage:
+/* Sets callbacks, and uses events before the call that creates them has returned. usage:
  * cl_callbacks WAY. Prints the observed actions. A signal kills the program if an expected action
  * is missing. */
 #include "program.h"
@@ -108,8 +108,8 @@ static void on_event(cl_event e, cl_int status, void *user)
 	in_callback();
 }
 
-/* Only the program's command holds references, and the command waits for a gate: the context ends
- * with the command. */
+/* Only the program's command, which waits for a gate, holds references, so the context is destroyed
+ * when the command ends. */
 static void leave_to_command(void)
 {
 	cl_command_queue q = open_queue(0);
@@ -152,7 +152,7 @@ static void end_thread(void)
 	pthread_exit(NULL);
 }
 
-/* Each callback ends its thread. */
+/* Each callback ends the thread that it runs in. */
 static void threads_end(void)
 {
 	then = end_thread;
@@ -214,7 +214,7 @@ static void finished(void)
 	printf("called\n");
 }
 
-/* Events used before their call returns --------------------------------------------- */
+/* Events that are used before the call returns ------------------------------------- */
 
 static cl_event gate;
 static _Atomic(cl_event) shown;
@@ -229,7 +229,7 @@ static void *poll_event(void *arg)
 	OK(clGetEventInfo(e, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL));
 	EXPECT(type == CL_COMMAND_READ_BUFFER);
 	OK(clSetUserEventStatus(gate, CL_COMPLETE));
-	if (arg) { /* and release the event, before or after the call has returned */
+	if (arg) { /* and releases the event, before or after the call has returned */
 		OK(clWaitForEvents(1, &e));
 		OK(clReleaseEvent(e));
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls each enqueue function once or twice, also with an event of the program. Prints "function
- * status kind bytes" for each call, as the capture must report it. The numbers of kinds are in
- * record/record.h. */
+/* Calls each enqueue function once or twice, with and without an event that the program requests.
+ * Prints "function status kind bytes" for each call, as the capture must report it. record/record.h
+ * defines the numbers of the kinds. */
 #include "program.h"
 
 #include "record/record.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that ends as soon as it has waited. usage: cl_killed ORDER WAIT END
+/* A program that ends as soon as its wait is over. usage: cl_killed ORDER WAIT END
  *   ORDER in, out: order of its queue
  *   WAIT   finish; list: for all events at once; last: for the last 10, after 390 that cannot run
  *          yet; queues: for an event on each of 100 queues; marker, read, map: with a command that

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory in OpenCL: buffers of 1, 2 and 4 MiB, the second of which is retained and released twice,
- * a sub-buffer, an image, an image in the memory of a buffer, and shared virtual memory (SVM) if
- * supported. Prints the number of SVM bytes, and the size of the first image according to the
- * runtime. */
+/* Allocates memory in OpenCL: buffers of 1, 2 and 4 MiB, of which the second is retained once and
+ * released twice, a sub-buffer, an image, an image in the memory of a buffer, and shared virtual
+ * memory (SVM) if supported. Prints the number of SVM bytes, and the size of the first image
+ * according to the runtime. */
 #include <CL/cl.h>
 #include <stdio.h>
 #include <stdlib.h>

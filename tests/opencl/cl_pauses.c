@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Activities around a pause of the recording, as in tests/hip/pauses.hip: a kernel `held` is
- * enqueued before the pause, after a user event, and runs during the pause. */
+ * enqueued before the pause, waits for a user event, and runs during the pause. */
 #include "program.h"
 
 #include "compat/roctx/roctx.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Eight threads request the platform's devices first and at the same moment. A thread that gets a
- * device uses it. PoCL fails here with errors that gputap does not cause. Prints how many threads
- * finished. */
+/* Eight threads make the first request for the platform's devices at the same time. A thread that
+ * gets a device uses it. PoCL fails here with errors that gputap does not cause. Prints how many
+ * threads finished. */
 #include "program.h"
 
 #include <pthread.h>

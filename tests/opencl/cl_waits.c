@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cl_waits [ROUNDS [TURNS]]: makes waits with known reasons, TURNS times (3), on two in-order
+/* cl_waits [ROUNDS [TURNS]]: makes waits whose reasons are known, TURNS times (3), on two in-order
  * queues:
  *
  *   "behind" KERNELS kernels of ROUNDS rounds each, followed by a blocking read of one word

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands whose end the program does not wait for, or waits for in an unusual way. usage:
+/* Enqueues commands whose end the program does not wait for, or waits for in an unusual way. usage:
  * cl_ways_to_end WAY. Prints the number of enqueued commands. */
 #include "program.h"
 
@@ -81,7 +81,7 @@ static void never(void)
 	OK(clFlush(q));
 }
 
-/* All commands complete, then the process ends without exit handlers. */
+/* All commands complete, and the process then ends without running exit handlers. */
 static void finish_then_kill(void)
 {
 	for (int i = 0; i < 1000; i++)
@@ -122,7 +122,7 @@ static void out_of_order(void)
 	enqueue(1, &gate, NULL);
 	for (int i = 0; i < 400; i++)
 		enqueue(0, NULL, NULL);
-	nap(300); /* all commands except the first are harvested meanwhile */
+	nap(300); /* meanwhile, gputap harvests all commands except the first */
 	OK(clSetUserEventStatus(gate, CL_COMPLETE));
 	OK(clFinish(q));
 }
@@ -174,8 +174,8 @@ static void in_exit_handler(void)
 	tell();
 }
 
-/* Use an exit handler that was registered before any runtime was loaded, and so runs after
- * gputap's. */
+/* Use an exit handler that was registered before any runtime was loaded. It runs after gputap's
+ * handler. */
 static void exit_handler(void)
 {
 	enqueue(0, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An OpenCL layer between gputap and the real runtime that misbehaves as a runtime may. Set
+/* An OpenCL layer between gputap and the real runtime that misbehaves in ways that runtimes do. Set
  * OPENCL_LAYERS=this:gputap; FAULT selects the fault:
  *   refuse   refuses queues with profiling
  *   untimed  no profiling information, although it was requested

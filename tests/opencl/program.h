@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared between the OpenCL test programs: a context, a program built, errors that end the program
- * with a message. Everything is static: each test program is one file and this one. */
+/* Shared by the OpenCL test programs: creates a context, builds a program, and ends the process
+ * with a message on errors. Everything is static, because each test program consists of one file
+ * and this header. */
 #ifndef GPUTAP_TESTS_OPENCL_PROGRAM_H
 #define GPUTAP_TESTS_OPENCL_PROGRAM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An OpenCL layer with a function that no description contains, as a newer runtime will have. */
+/* An OpenCL layer with a function that no description contains, as newer runtimes will have. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include "runtime/opencl/cl_layers.h"
 

@@ -20,7 +20,7 @@
 #endif
 
 #ifndef KINDS
-#define KINDS 5 /* 7: includes waits and counters */
+#define KINDS 5 /* 7: with waits and counters */
 #endif
 
 enum { DEPTH = 64 };
@@ -129,7 +129,7 @@ static void emit(const pu1ActivityRecord *r)
 	if (!buffer || room - used < bytes) {
 		if (is("crash without buffer") && !buffer)
 			memcpy(buffer, r, bytes);
-		if (buffer && is("overruns")) { /* write as if the buffer ended here */
+		if (buffer && is("overruns")) { /* writes as if the buffer ended here */
 			memcpy(buffer + used, r, bytes);
 			used = room;
 			hand_over();

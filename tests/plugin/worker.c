@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that is linked with vendors' libraries, which are also their plug-ins, and makes each
- * work, in several threads.
+/* A program that is linked with vendors' libraries, each of which is also its own plug-in, and
+ * makes each library work, in several threads.
  *
  *     worker PIECES [THREADS] [maps | ranges | _exit | kill] */
 #include <gputap/gputap.h>
@@ -36,7 +36,7 @@ static void *work(void *pieces)
 	return (void *)(intptr_t)rc;
 }
 
-/* Work inside a range, in a nested range, with ids of the program, and outside of ranges. */
+/* Work inside a range, in a nested range, with ids from the program, and outside of ranges. */
 static void work_in_ranges(void *pieces)
 {
 	const struct gputap_range_opts mul = {.size = sizeof mul,

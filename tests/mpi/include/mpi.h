@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of a library's mpi.h, so that examples/mpi_hip.hip is built without its headers. */
+/* Replaces an MPI library's mpi.h, so that examples/mpi_hip.hip can be built without its
+ * headers. */
 #ifdef __cplusplus
 extern "C" {
 #endif
