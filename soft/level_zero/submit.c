@@ -2,7 +2,7 @@
 /* Queues: each queue has a thread, which runs submissions in order.
  *
  *   submission: commands ─next─► ..., and for each use of a counter-based event, the number that
- *     this run of the commands waits for or signals
+ *               this run of the commands waits for or signals
  *
  * The commands of a list remain in the list and can be submitted again. The commands of an
  * immediate list belong to the submission. Submissions are numbered. To wait for a queue is to wait

@@ -2,7 +2,7 @@
 /* A program that names its device and streams with NVTX, before or after GPU activities run on
  * them.
  *
- * named_program MODULE */
+ *   named_program MODULE */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Creation and release of OpenCL kernels: with references, several at once, as copies. Checks the
- * notifications of subscribers to PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED and
+/* Creates and releases OpenCL kernels: with additional references, several at once, as copies.
+ * Checks the notifications that subscribers get to PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED and
  * PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED. Prints errors only. */
 #define PTI_CALLBACK_SHIPPED
 #include <pthread.h>
@@ -107,7 +107,7 @@ static void several_are_created_by_one_call(void)
 
 	forget();
 	OK(clCreateKernelsInProgram(program, 0, NULL, &count));
-	EXPECT_SEEN(0, 0, 0, 0); /* the call was only a query */
+	EXPECT_SEEN(0, 0, 0, 0); /* because the call was only a query */
 	CHECK(count == 2);
 	OK(clCreateKernelsInProgram(program, 2, both, NULL));
 	EXPECT_SEEN(1, 2, 0, 0);
@@ -115,7 +115,7 @@ static void several_are_created_by_one_call(void)
 	OK(clReleaseKernel(both[0]));
 	OK(clReleaseKernel(both[1]));
 	EXPECT_SEEN(1, 2, 2, 2);
-	/* notifies as many kernels as were created */
+	/* the number of notifications is the number of created kernels */
 	OK(clCreateKernelsInProgram(program, 4, more, &count));
 	EXPECT_SEEN(2, 4, 2, 2);
 	OK(clReleaseKernel(more[0]));
@@ -203,7 +203,7 @@ int main(void)
 	what_fails_creates_and_destroys_nothing();
 	a_callback_releases_another_one();
 	two_threads_release_at_once();
-	/* no subscriber is enabled meanwhile, but references are still counted */
+	/* meanwhile, no subscriber is enabled, but references are still counted */
 	CHECK(ptiCallbackDisableDomain(s[0], DESTROYED) == PTI_SUCCESS);
 	CHECK(ptiCallbackDisableDomain(s[1], DESTROYED) == PTI_SUCCESS);
 	forget();

@@ -301,7 +301,7 @@ static void groups_are_told_apart(void)
 	leave(s);
 }
 
-/* Another subscriber, which a callback of the first subscriber enables or disables. */
+/* Another subscriber. A callback of the first subscriber enables or disables it. */
 static struct seen *other;
 static uint32_t other_is_on;
 

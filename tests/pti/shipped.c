@@ -348,7 +348,7 @@ static void many_threads(void)
 	check_all(s, THREADS * ROUNDS * GPU_OPERATIONS);
 }
 
-/* Each thread has its own queue at the same time as other threads, and later another queue. */
+/* Several threads use a queue each at the same time, and later another queue each. */
 static void many_queues(void)
 {
 	struct seen *s = subscribe(0);
@@ -375,7 +375,7 @@ static void *subscribe_in_thread(void *unused)
 	return NULL;
 }
 
-/* Other subscribers subscribe and unsubscribe while one subscriber counts. */
+/* While one subscriber counts, other subscribers subscribe and unsubscribe. */
 static void callbacks_are_thread_safe(void)
 {
 	pthread_t threads[THREADS];
@@ -453,7 +453,7 @@ static void be_slow(struct seen *s, pti_callback_domain domain, pti_callback_pha
 	in_callback--;
 }
 
-/* Unsubscribe waits for callbacks in other threads. No callback starts afterwards. */
+/* Unsubscribing waits for callbacks in other threads. Afterwards, no callback starts. */
 static void unsubscribe_during_callbacks(void)
 {
 	int rounds = 200;
@@ -581,7 +581,7 @@ static void run_lists_again(const struct gputap_call *call, uint64_t *data, void
 }
 
 /* Operations that a callback appends and runs are distinguished from the operations that the
- * callback is called for: checked in check_all() and on_completed(). */
+ * callback is called for. check_all() and on_completed() check this. */
 static void calls_inside_of_calls(void)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};

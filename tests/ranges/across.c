@@ -53,7 +53,7 @@ int main(void)
 	buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 1 << 20, NULL, &status);
 	own = START("own");
 	fill(2);
-	others = START("others"); /* overlaps the first range */
+	others = START("others"); /* this range overlaps the first range */
 	fill(1);
 	STOP(own);
 	fill(4);

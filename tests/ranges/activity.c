@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fills a buffer on an OpenCL device inside and outside ranges. The program does not print the
- * number of fills; the numbers in this file are the reference. */
+ * number of fills; the test expects the numbers in this file. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdlib.h>

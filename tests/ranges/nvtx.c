@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks, pushed and started ranges of NVTX, with texts of each kind. */
+/* Makes marks, pushed ranges and started ranges with NVTX, with texts of each kind. */
 #include "nvtx_client.h"
 
 int main(void)

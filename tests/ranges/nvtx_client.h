@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of NVTX 3 inside a program, as in NVIDIA's headers: pointers to functions, which the
- * library in NVTX_INJECTION64_PATH replaces. For machines without these headers. */
+/* The part of NVTX 3 inside a program, as NVIDIA's headers define it: pointers to functions, which
+ * the library in NVTX_INJECTION64_PATH replaces. For machines without these headers. */
 #ifndef NVTX_CLIENT_H
 #define NVTX_CLIENT_H
 
@@ -47,7 +47,7 @@ static const void *get_nvtx_export(uint32_t number)
 	return number == 1 ? &callbacks : NULL;
 }
 
-/* Return false if no library replaces them. */
+/* Return false if no library replaces the functions. */
 static int open_nvtx(void)
 {
 	const char *path = getenv("NVTX_INJECTION64_PATH");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* NVTX 3 as a program sees it, for machines without NVIDIA's headers: the names of its functions
- * and types, over tables of pointers that the library in NVTX_INJECTION64_PATH fills in. It has
- * only what nvtx_said.c uses. */
+/* NVTX 3 as a program sees it, for machines without NVIDIA's headers: its functions and types, on
+ * top of tables of pointers that the library in NVTX_INJECTION64_PATH fills in. Contains only the
+ * names that nvtx_said.c uses. */
 #ifndef NVTX_OWN_H
 #define NVTX_OWN_H
 

@@ -266,7 +266,7 @@ struct repeated {
 	int32_t number;
 };
 
-/* Write payloads as XLA does: with registered strings, few of which differ. */
+/* Write payloads as XLA does: with registered strings, of which only a few are different. */
 static int say_repeated(void)
 {
 	const nvtxPayloadSchemaEntry_t entries[] = {

@@ -37,7 +37,7 @@ static void nest(void)
 	printf(" %d\n", gputap_range_end(1));
 }
 
-/* An end without a begin, an outer end before an inner end, missing ends. */
+/* An end without a begin, the end of an outer range before that of an inner range, missing ends. */
 static void cross(void)
 {
 	printf("%d", gputap_range_end(9));
@@ -137,8 +137,8 @@ static void use_threads(void)
 		pthread_join(threads[i], NULL);
 }
 
-/* A range that the parent began ends in both processes, but belongs to the parent. The child has
- * its own ranges. */
+/* Both processes end a range that the parent began, but the range belongs to the parent. The child
+ * has its own ranges. */
 static void use_fork(void)
 {
 	int status = -1;

@@ -8,7 +8,7 @@
  *     refdev_program errors      calls that fail, each with a different error
  *     refdev_program fork        a child that finds no device
  *     refdev_program threads N   four threads, each with a stream and N kernels
- *     refdev_program idle N      N times, compare the states of a stream and its last event
+ *     refdev_program idle N      N times, compare the state of a stream with that of its last event
  *     refdev_program clock       compare the stamps of an event pair with the host clock */
 #include <pthread.h>
 #include <stdio.h>
@@ -227,7 +227,7 @@ static void threads(int count)
 }
 
 /* The kernel has one trivial group, so that the wait ends while the stream's thread is still
- * finishing. */
+ * processing the end of the kernel. */
 static void idle(int count)
 {
 	refdevKernel_t plus = kernel("add", add);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain HSA: hsa_calls [--again | --no-shutdown]. Makes calls with known counts and arguments: per
- * round 16 of hsa_core after hsa_init(), including hsa_shut_down(), and 4 of hsa_amd_ext, one of
- * which fails. */
+/* Plain HSA: hsa_calls [--again | --no-shutdown]. Makes known numbers of calls with known
+ * arguments. A round, after hsa_init(), has 16 calls of hsa_core, including hsa_shut_down(), and 4
+ * calls of hsa_amd_ext, one of which fails. */
 #include <stdio.h>
 #include <string.h>
 

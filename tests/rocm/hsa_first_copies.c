@@ -2,9 +2,9 @@
 /* hsa_first_copies TOOL: two threads make the first copies in the process. One of them is blocked
  * in hsa_amd_profiling_async_copy_enable() until the copy of the other thread is done.
  *
- * With TOOL defined: the library that blocks the thread. The program is linked with this library,
- * which puts itself in front of HSA_TOOLS_LIB, so that it acts as the runtime for the tools after
- * it. Only the first call is blocked. */
+ * With TOOL defined, this file becomes the library that blocks the thread. The program is linked
+ * with this library, which adds itself before HSA_TOOLS_LIB, so that tools after it see it as the
+ * runtime. It blocks only the first call. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

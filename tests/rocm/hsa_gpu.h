@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first objects that plain HSA programs look up. */
+/* Looks up the objects that plain HSA programs need first. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 

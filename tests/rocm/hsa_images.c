@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* HSA's image and finalizer extensions: hsa_images [exported | table]. Calls each function once,
- * with known arguments: the functions that the library exports, or the functions from
+ * with known arguments: either those that the library exports or those from
  * hsa_system_get_major_extension_table(). Prints each result. */
 #include <hsa/hsa_ext_finalize.h>
 #include <hsa/hsa_ext_image.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* hsa_shared HOW N CODE_OBJECT: N copies or packets that count one completion signal down from N.
- * Each waits for its own gate. The gates are opened one after another: the signal must have each
- * value from N - 1 to 0, and keep it until the next gate opens. Then N more are submitted at once,
- * on the same signal, which is destroyed as soon as it is 0. Prints the values, and whether the
- * runtime's times for the signal are those of the last copy.
+ * Each waits for its own gate. The gates are opened one after another: the signal must take each
+ * value from N - 1 to 0, and keep the value until the next gate opens. Then N more copies or
+ * packets are submitted at once, on the same signal, which is destroyed as soon as it is 0. Prints
+ * the values, and whether the runtime's times for the signal are those of the last copy.
  *
  * copy, rect, engine: asynchronous copies of 4096 * (1, 2, ...) bytes, through each function
  * kernel, barrier     packets, each on its own queue

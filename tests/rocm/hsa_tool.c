@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A user's tool for HSA_TOOLS_LIB: counts hsa_signal_store_relaxed() through the table and prints
- * the count at exit. With FAILS defined, its OnLoad() returns false. */
+/* A user's tool for HSA_TOOLS_LIB: counts calls of hsa_signal_store_relaxed() through the table and
+ * prints the count at exit. With FAILS defined, its OnLoad() returns false. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

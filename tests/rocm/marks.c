@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* marks [pause]: ROCTx with known ranges. Prints the results of the functions. A range begins in
- * one thread and ends in another. */
+/* marks [pause]: makes known ranges with ROCTx. Prints the results of the functions. A range begins
+ * in one thread and ends in another. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A small ROCm 6: libraries that register their tables as the real libraries do. Compiled several
  * times:
- *   REGISTER librocprofiler-register.so.0: calls an exported rocprofiler_set_api_table(), if
- *             there is a sign of a tool
+ *   REGISTER librocprofiler-register.so.0: calls an exported rocprofiler_set_api_table() if there
+ *     are signs of a tool
  *   HIP       libamdhip64.so.6: registers "hip" and "hip_compiler" at the first call; ENTRIES cuts
  *             or lengthens its table
  *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then loads HSA_TOOLS_LIB,
@@ -11,8 +11,7 @@
  *             functions, a finalizer, and AMD_EXT functions of AMD's extension
  *   RCCL      librccl.so.1: registers "rccl" with NCCL functions at the first call, and
  *             "rocjpeg", which gputap does not know
- *   SDK       librocprofiler-sdk.so.1: puts its own function in front of hipMalloc, and
- *             counts
+ *   SDK       librocprofiler-sdk.so.1: puts a function that counts before hipMalloc
  *   else      the program */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -152,7 +151,7 @@ int hipFree(void *p)
 	offer();
 	return ((int (*)(void *))table.entries[HIP_FREE])(p);
 }
-/* a function that an interposing method would look for */
+/* interposition would look for this function */
 void **__hipRegisterFatBinary(const void *data);
 void **__hipRegisterFatBinary(const void *data)
 {

@@ -94,7 +94,7 @@ static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 	ASK(create_context, &ctx);
 	ask_for_counters(ctx, agent, buffer);
 	ask_for_traces(ctx, agent, buffer);
-	ASK(start_context, ctx); /* the context contains none of the refused services */
+	ASK(start_context, ctx); /* the context contains no service, because all were refused */
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A client that prints the agents, and for each dispatch the agent that it was submitted to. */
+/* A client that prints the agents and, for each dispatch, the agent that the dispatch was submitted
+ * to. */
 #include <stdio.h>
 #include <string.h>
 

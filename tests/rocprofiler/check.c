@@ -60,7 +60,7 @@ static void configure_all(void)
 	IS(rocprofiler_configure_callback_tracing_service(
 		   unknown, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, NULL, 0, on_call, NULL),
 	   ERROR_CONTEXT_NOT_FOUND);
-	/* upstream throws std::out_of_range through its C interface */
+	/* upstream's C function throws std::out_of_range */
 	IS(rocprofiler_configure_callback_tracing_service(context,
 							  (rocprofiler_callback_tracing_kind_t)1234,
 							  NULL, 0, on_call, NULL),
@@ -69,7 +69,7 @@ static void configure_all(void)
 							  ROCPROFILER_CALLBACK_TRACING_LAST, NULL,
 							  0, on_call, NULL),
 	   ERROR_KIND_NOT_FOUND);
-	/* upstream leaves the service with operation 1, and then refuses the correct list */
+	/* upstream keeps operation 1 in the service, and then refuses the correct list */
 	IS(rocprofiler_configure_callback_tracing_service(
 		   context, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, bad, 2, on_call, NULL),
 	   ERROR_OPERATION_NOT_FOUND);
@@ -149,7 +149,7 @@ static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 	return strcmp(data, "failing") ? 0 : -1;
 }
 
-/* Upstream waits for itself if a tool's finalize() calls a function that finalises. */
+/* Upstream deadlocks if a tool's finalize() calls a function that finalises. */
 static void finalize(void *data)
 {
 	int status = 0;
@@ -212,8 +212,8 @@ int main(void)
 							  NULL, 0, on_call, NULL),
 	   ERROR_CONFIGURATION_LOCKED);
 	if (!strcmp(scenario, "failing")) {
-		/* if initialize() failed, the objects of the tool are gone; upstream keeps the
-		 * objects */
+		/* if initialize() failed, the objects of the tool no longer exist; upstream keeps
+		 * them */
 		IS(rocprofiler_context_is_valid(context, &status), ERROR_CONTEXT_NOT_FOUND);
 		IS(rocprofiler_flush_buffer(buffer), ERROR_BUFFER_NOT_FOUND);
 	} else if (!strcmp(scenario, "finalizing")) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by tools that are notified of an API in callbacks and in records, and that count errors.
- * The tool defines CLIENT_NAME and CLIENT_RECORD (the record's type) before it includes this, and
+/* Shared by tools that get an API's calls in callbacks and in records, and that count errors. The
+ * tool defines CLIENT_NAME and CLIENT_RECORD (the record's type) before it includes this, and
  * set_up() after that. */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that prints RCCL's calls on stdout: from callbacks, from records, and from its table, into
- * which the tool puts its own function. */
+/* A tool that prints RCCL's calls on stdout: from callbacks, from records, and from a function that
+ * the tool puts into RCCL's table. */
 #include <string.h>
 
 #include <rocprofiler-sdk/rccl/details/api_trace.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies 64 KiB to a GPU and back: eight times, or as often as requested. */
+/* Copies 64 KiB to a GPU and back: eight times, or as often as the argument says. */
 #include <hip/hip_runtime_api.h>
 #include <stdlib.h>
 

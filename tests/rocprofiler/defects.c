@@ -57,7 +57,7 @@ static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b,
 			? retired++
 			: received++;
 	dropped = lost;
-	/* the buffer fills up meanwhile */
+	/* meanwhile, the buffer fills up */
 	for (int i = 0; is("discard") && !waited && calls < 700 && i < 20000; i++)
 		usleep(1000);
 	waited = true;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A tool that contains the code blocks of two of rocprofiler-sdk's documents ("Callback tracing
- * services", "Runtime intercept tables"), block by block, each in its own context; it prints what
- * it sees on stderr. Preloaded by tests/test_rocprofiler_documents.py. The first document describes
- * version 0.5 at most, so this is compiled with GPUTAP_ROCPROFILER_0_5; otherwise print_args() has
- * the wrong type. Errors that no compiler accepts are corrected: HSA's domains are callback kinds,
- * not buffer kinds, its block reads no time, and a surplus closing parenthesis is removed. */
+ * services", "Runtime intercept tables"), each in its own context. Prints the notifications on
+ * stderr. Preloaded by tests/test_rocprofiler_documents.py. The first document describes version
+ * 0.5 at most, so this file is compiled with GPUTAP_ROCPROFILER_0_5; otherwise print_args() has the
+ * wrong type. This file corrects errors that no compiler accepts: HSA's domains are callback kinds,
+ * not buffer kinds, HSA's block reads no time, and a surplus closing parenthesis is removed. */
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -77,8 +77,8 @@ void name_calls(rocprofiler_callback_tracing_record_t record, rocprofiler_user_d
 
 void watch_hsa(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *, void *)
 {
-	/* exit() destroys the document's object, and finalises clients later: HIP still calls HSA
-	 * in between */
+	/* exit() destroys the document's object before it finalises clients; in between, HIP still
+	 * calls HSA */
 	static auto &hsa_domains = *new std::unordered_set<rocprofiler_callback_tracing_kind_t>{
 		ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API,
 		ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API,
@@ -153,7 +153,7 @@ void follow_objects(rocprofiler_callback_tracing_record_t record, rocprofiler_us
 	}
 }
 
-/* HIP's own entry, which ours precedes. */
+/* HIP's own entry, which our function calls. */
 decltype(HipDispatchTable::hipGetDevice_fn) next;
 
 hipError_t chained(int *device)

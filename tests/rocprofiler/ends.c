@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that prints when it is configured and when it ends: from its exit() handler, which reads
- * the buffer as RPD's does, its finalize() and its destructor. FORCES: forces its configuration in
- * its constructor and registers the handler afterwards, as RPD does. */
+/* A tool that prints a line when it is configured, and in each function that ends it: its exit()
+ * handler, which reads the buffer as RPD's does, its finalize() and its destructor. FORCES: it
+ * forces its configuration in its constructor and registers the handler afterwards, as RPD does. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Configures every kind in a separate context, as tools do that request everything. Prints the
- * result and the number of operations of each kind. */
+/* Configures each kind in a separate context, as tools that request everything do. Prints the
+ * result and the number of operations for each kind. */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A client in front of foo() (examples/tool/foo). Compiled with different NAMEs, several clients
- * chain. */
+/* A client that replaces foo() (examples/tool/foo) in the table with its own function. Clients
+ * compiled with different NAMEs form a chain. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls rocprofiler_force_configure(NULL) without any client. Prints its result, whether the
+/* Calls rocprofiler_force_configure(NULL) without any client. Prints the result, whether the
  * library is initialised, and the result of a second call. */
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  *
  * In that version hipStreamDestroy() never returns while a pool contains freed memory (its
  * Heap::RemoveStream() does not continue with the next heap), and only hipMemPoolTrimTo() removes
- * the memory from the pool. So the pool is emptied after each hipFreeAsync(). The calls for this go
- * directly to HIP, so that no tool is notified of them. */
+ * the memory from the pool. So this library empties the pool after each hipFreeAsync(). It calls
+ * HIP directly, so that no tool is notified of these calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One thread makes calls in a loop and is repeatedly stopped at arbitrary points. Each time, the
- * main thread must be able to continue. */
+/* A thread that makes calls in a loop is repeatedly stopped at arbitrary points. Each time, the
+ * main thread must be able to continue with its own calls. */
 #include <pthread.h>
 #include <roctx.h>
 #include <sched.h>

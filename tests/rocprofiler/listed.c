@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that prints its name (NAME) when it is asked to participate, agrees, and prints when it is
- * initialised and finalised. */
+/* A tool that prints its name (NAME) when rocprofiler_configure() is called, when it is
+ * initialised, and when it is finalised. */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool with a context for each service, and a context for retirement alone. Writes a line for
- * each notification to $LISTER_FILE. */
+/* A tool with a context for each service, and a context that contains only retirement. Writes a
+ * line for each notification to $LISTER_FILE. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 		}                                                        \
 	} while (0)
 
-/* Format of the correlation in all reports of a context. */
+/* Format of the correlation in all lines of a context. */
 #define WHOSE "id=%lu external=%lu thread=%lu"
 #define TIMES "start=%lu end=%lu"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pins rocprofiler-sdk's ABI 1.0.0: sizes, offsets and numbers, as measured in its own headers.
- * Compiled as C and as C++, with the runtimes' headers and without (GPUTAP_ROCPROFILER_OPAQUE). */
+/* Checks our headers against rocprofiler-sdk's ABI 1.0.0: sizes, offsets and numbers that were
+ * measured in its own headers. Compiled as C and as C++, with the runtimes' headers and without
+ * (GPUTAP_ROCPROFILER_OPAQUE). */
 #include <assert.h>
 #include <stddef.h>
 

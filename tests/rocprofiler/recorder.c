@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that prints the arguments of hipMemcpyAsync as in the document on callback tracing, and
- * at exit the sums over its records. */
+/* A tool that prints the arguments of hipMemcpyAsync in the way that rocprofiler-sdk's document
+ * "Callback tracing services" does. At exit, the tool prints the results of checks of its
+ * records. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A client whose buffer callback throws, each time something else. */
+/* A client whose buffer callback throws an exception, each time of a different type. */
 #include <cstdio>
 #include <exception>
 #include <stdexcept>

@@ -111,7 +111,8 @@ static uint64_t system_now(void)
 	return now;
 }
 
-/* Run one kernel at a time. Print the difference between its stamps and the host's, in ns. */
+/* Run one kernel at a time. Print the differences between the kernel's stamps and those of the
+ * host, in ns. */
 static void times(void)
 {
 	hsa_queue_t *q = hsa_program_queue(&program, 64, NULL, NULL);
@@ -131,7 +132,8 @@ static void times(void)
 		hsa_program_wait(done);
 		end = system_now();
 		MUST(hsa_amd_profiling_get_dispatch_time(program.gpu, done, &t));
-		before += t.start + 100 < begin; /* a tick is 10 ns; conversion rounds */
+		/* tolerance: a tick is 10 ns, and the conversion rounds */
+		before += t.start + 100 < begin;
 		after += t.end > end + 100;
 		backward += t.start + 20 < last || t.end < t.start;
 		last = t.end;
@@ -282,7 +284,7 @@ static void errors(void)
 	one_error("large group", &d, header);
 	d = good, d.group_segment_size = 1 << 20;
 	one_error("much LDS", &d, header);
-	/* more than a wave can have; ROCr, which allocates the scratch memory, reports the error */
+	/* more than a wave can have, which ROCr reports, because it allocates the scratch memory */
 	d = good, d.private_segment_size = 1 << 18;
 	one_error("much scratch", &d, header);
 	one_error("unknown packet", &good, 77);
@@ -350,7 +352,7 @@ static void *produce(void *data)
 	return NULL;
 }
 
-/* Submit from four threads to one queue. Every packet must run once. */
+/* Four threads submit to one queue. Every packet must run once. */
 static void producers(void)
 {
 	int **arguments = hsa_program_memory(&program, 4096),
@@ -472,7 +474,7 @@ static void fork_modes(const char *mode, const char *file)
 		hsa_program_start(&program);
 		in_child(use_parents, file);
 		MUST(hsa_shut_down());
-		/* the parent no longer uses the GPU here, so the child may use it */
+		/* after this, the parent does not use the GPU, so the child may use it */
 		in_child(run_one, file);
 		run_one(file);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the cases: isa_test.h.
+/* Runs the cases that isa_test.h describes.
  *
  * usage: isa_cases --texts                 print the instructions, one per line, for an assembler
  *        isa_cases --claimed | --tested    print names, in the order of the table
@@ -87,7 +87,7 @@ uint64_t isa_value(const char *type)
 #define ONE_OF(list) list[pick / 8 % (sizeof(list) / sizeof(*list))]
 	if (pick % 8 >= 5)
 		return any;
-	if (!strcmp(type, "f32")) /* also values of medium size, for which not all results are
+	if (!strcmp(type, "f32")) /* also values of medium size, so that not all results are
 	 * infinite */
 		return pick % 8 < 2 ? ONE_OF(f32)
 				    : (any & 0x8fffffff) | ((uint32_t)(any >> 32) % 24 + 116) << 23;
@@ -233,7 +233,8 @@ int isa_others_kept(const struct isa_case *c, unsigned row, unsigned rows, unsig
 	return 0;
 }
 
-/* "~f32": the hardware approximates, so the second evaluation may differ in the last bit. */
+/* "~f32": the hardware approximates, so the results of the two evaluations may differ in the last
+ * bit. */
 int isa_same(const char *type, uint64_t got, uint64_t want)
 {
 	int64_t near = type[0] == '~' ? 1 : 0;
@@ -295,7 +296,7 @@ void isa_add(struct isa_case c)
 
 /* ---- the table ---- */
 
-/* Return the instruction of a text, without the suffix that only selects an encoding. */
+/* Return the name of a text's instruction, without the suffix that only selects an encoding. */
 static void name_of(const char *text, char name[64])
 {
 	static const char *const tails[] = {"_e32", "_e64", "_sdwa", "_dpp"};

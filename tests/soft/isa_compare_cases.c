@@ -71,8 +71,8 @@ static unsigned class_bit(const char *type, uint64_t x)
 									       : (negative ? 4 : 7);
 }
 
-/* Make lines of both operands. A line may equal one lane of the other operand, or be close to that
- * value, in all lanes. */
+/* Make lines of both operands. In all lanes, a line may be equal or close to the value in one lane
+ * of the other operand. */
 static void make_lines(void)
 {
 	unsigned a = isa_random() & 1 ? A : B, l = isa_random() & 63;

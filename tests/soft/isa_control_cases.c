@@ -26,7 +26,7 @@ static int run_branch(const struct isa_case *c, const uint32_t *words, unsigned 
 				    0);
 	if (isa_others_kept(c, 0, 0, 0, 0, 0, 0))
 		return 1;
-	if (far < 0) { /* a loop ends when the queue is destroyed */
+	if (far < 0) { /* a loop ends once its queue is being destroyed */
 		int event;
 
 		bench.stop = 1;
@@ -125,8 +125,8 @@ static float flushed(float x)
 	return isnormal(x) || !isfinite(x) ? x : copysignf(0, x);
 }
 
-/* Set a mode, and multiply in this mode. The products are exact in double, so that rounding can be
- * checked with them. */
+/* Set a mode, and multiply in this mode. The products are exact in double, which allows a check of
+ * the rounding. */
 static int run_setreg(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
 	static const uint32_t multiply[] = {0x0a100902, 0}; /* v_mul_f32 v8, v2, v4 */

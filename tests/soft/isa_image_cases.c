@@ -36,7 +36,7 @@ static void choose_image(void)
 	} while ((image.number <= SIGNED_NORM && formats[image.format].bits == 32) ||
 		 (image.number == FLOATING && formats[image.format].bits == 8));
 	image.kind = kinds[isa_random() % 5];
-	/* channels in order, missing channels 0 and 1; or red and blue exchanged */
+	/* channels in order, with 0 and 1 for missing channels; or red and blue exchanged */
 	for (unsigned i = 0; i < 4; i++)
 		image.select[i] = i < formats[image.format].channels ? 4 + i : i == 3;
 	if (formats[image.format].channels == 4 && isa_random() & 1)
@@ -300,7 +300,8 @@ static void choose_sampler(void)
 	for (unsigned i = 0; i < 3; i++)
 		sampler.mode[i] = modes[isa_random() % 5];
 	sampler.linear = image.number != UNSIGNED && image.number != SIGNED && isa_random() & 1;
-	sampler.deep = (unsigned)(isa_random() % 3); /* like rows and columns, never, always */
+	/* interpolate between slices: as in rows and columns, never, always */
+	sampler.deep = (unsigned)(isa_random() % 3);
 	if (sampler.deep == 2 && !sampler.linear)
 		sampler.deep = 0;
 	sampler.counts = isa_random() & 1;
@@ -352,7 +353,7 @@ static uint32_t texel_at(const double at[3], unsigned i)
 	return loaded(x, bits);
 }
 
-/* Interpolate between neighbours along one coordinate after the other. */
+/* Interpolate between neighbours, first along one coordinate, then along the next. */
 static double between(double at[3], const int half[3], unsigned axis, unsigned i)
 {
 	double whole, low, high, t;
@@ -403,7 +404,7 @@ static int run_sample(const struct isa_case *c, const uint32_t *words, unsigned 
 
 		for (unsigned i = 0; i < axes; i++)
 			bench.w.v[v + i][l] = FB((float)random_coordinate(size[i]));
-		/* a layer, a level, or unused */
+		/* a layer, a level, or not used */
 		bench.w.v[v + axes][l] = FB((float)((int)(isa_random() % 24) - 6) / 4);
 	}
 	if (isa_step(words))

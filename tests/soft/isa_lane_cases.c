@@ -136,8 +136,7 @@ static int run_swizzle(const struct isa_case *c, const uint32_t *words, unsigned
 	return isa_others_kept(c, R, 1, 0, 0, 0, 0);
 }
 
-/* Test s_set_gpr_idx_*: check the value in M0, and that a vector instruction then uses other
- * registers. */
+/* Test s_set_gpr_idx_*: check M0, and check that a vector instruction then uses other registers. */
 static int run_index(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
 	static const uint32_t move[] = {0x7e100302, 0x7e100302}; /* v_mov_b32 v8, v2 */
@@ -156,7 +155,7 @@ static int run_index(const struct isa_case *c, const uint32_t *words, unsigned b
 		return isa_complain(c, "M0", bench.w.s[REG_M0], want, 0);
 	if (isa_others_kept(c, 0, 0, REG_M0, 1, 0, 0))
 		return 1;
-	/* as if these instructions were executed between on and off */
+	/* as if the wave executed these instructions between on and off */
 	if (strstr(c->text, "_mode") || strstr(c->text, "_idx_idx"))
 		bench.w.s[REG_M0] = (want & 0xffff0f00) | 0x9000 | by;
 	set_pair(&bench.w, REG_EXEC, UINT64_MAX);

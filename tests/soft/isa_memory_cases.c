@@ -47,7 +47,8 @@ static const struct access
 		{"ds_write_b96", 12, 0, WHOLE}, {"ds_write_b128", 16, 0, WHOLE},
 };
 
-static struct bench model; /* the memories before the step, with the expected stores applied */
+/* the memories before the step, to which the expected stores are then applied */
+static struct bench model;
 
 static uint8_t *byte_at(struct bench *b, int space, unsigned lane, uint32_t at)
 {
@@ -84,8 +85,8 @@ static int same_memories(const struct isa_case *c)
 	return 0;
 }
 
-/* Addresses that the lanes access, chosen from the text of the case. The address registers are set
- * accordingly. */
+/* Choose the addresses that the lanes access, according to the text of the case. Set the address
+ * registers accordingly. */
 struct where {
 	int space[SOFT_LANES];
 	uint32_t at[SOFT_LANES];
@@ -144,7 +145,8 @@ static void choose(const struct isa_case *c, struct where *p, unsigned bytes, un
 		bench.w.s[SA] = p->at[0] - (uint32_t)offset;
 	if (strstr(c->text, "s[12:13]"))
 		set_pair(&bench.w, SA, host + 64 - (uint64_t)(int64_t)offset);
-	/* descriptor as kernels get it; the offset of the wave is 16 bytes for each lane */
+	/* descriptor in the form that kernels get; the offset of the wave is 16 bytes for each
+	 * lane */
 	if (buffer) {
 		uint64_t base = (uint64_t)(uintptr_t)bench.scratch;
 
@@ -293,7 +295,7 @@ static int run_atomic(const struct isa_case *c, const uint32_t *words, unsigned 
 			p.at[l] = (uint32_t)(isa_random() % 64) * 8 + 64;
 			bench.w.v[A][l] = p.at[l] - (strstr(c->text, "offset:24") ? 24 : 0);
 		}
-		/* memory contains a small value, an edge, or the compared value */
+		/* set the memory to a small value, an edge case, or the value to compare with */
 		for (unsigned i = 0; i < 8; i++) {
 			uint64_t x = isa_value(strchr(c->types[1], 'f') ? size == 4 ? "f32" : "f64"
 									: "i");

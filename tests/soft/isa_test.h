@@ -4,9 +4,9 @@
  *   isa_cases --texts ──► llvm-mc ──► isa_cases FILE: each case decoded, run on many states,
  *   compared
  *
- * A case is an instruction's text and its effect on a lane or on scalars, written separately here
- * and not taken from gfx906.isa. Every register that the case does not name must keep its value.
- * Any float NaN equals any other. Registers of cases: operands v[2:3] v[4:5] v[6:7] and s[12:13]
+ * A case is an instruction's text and its effect on a lane or on scalars. The effect is written
+ * independently of gfx906.isa. Every register that the case does not name must keep its value. Any
+ * float NaN equals any other. Registers of cases: operands v[2:3] v[4:5] v[6:7] and s[12:13]
  * s[14:15], result v[8:9] or s[16:17], masks VCC, s[20:21] (written) and s[22:23] (read). */
 #ifndef TESTS_SOFT_ISA_TEST_H
 #define TESTS_SOFT_ISA_TEST_H
@@ -22,11 +22,11 @@ enum { A = 2, B = 4, C = 6, R = 8, SA = 12, SB = 14, SR = 16, MASK_OUT = 20, MAS
 
 /* One lane, or the scalar operands: the inputs, and the outputs that a case sets. */
 struct lane {
-	uint64_t a, b, c, d; /* d: the result register before the step */
-	uint32_t k, scc;     /* the lane's bit of the mask read; the condition bit */
+	uint64_t a, b, c, d; /* d: value of the result register before the step */
+	uint32_t k, scc; /* k: the lane's bit of the mask that is read; scc: the condition bit */
 	unsigned l;
 	uint64_t r;
-	/* the lane's bit of the mask written; the condition bit afterwards */
+	/* the lane's bit of the mask that is written; the condition bit after the step */
 	uint32_t out;
 	uint64_t exec;
 };
@@ -35,7 +35,7 @@ struct isa_case {
 	const char *text;
 	int (*run)(const struct isa_case *c, const uint32_t *words, unsigned bytes);
 	int line;             /* index into a list */
-	const char *types[4]; /* of the result and the operands */
+	const char *types[4]; /* types of the result and the operands */
 };
 
 struct bench { /* the wave, and the parts of the machine that its steps use */
@@ -65,8 +65,8 @@ void isa_make_line(unsigned r, int wide);
 /* Decode and run an instruction. Return the step's result. */
 int isa_step(const uint32_t *words);
 /* Check that all registers are unchanged, except @rows vector registers from @row on and @count
- * scalar ones from @scalar on (also VCC and EXEC if @vcc and @exec are set). Return: 0, or the
- * result of isa_complain(). */
+ * scalar registers from @scalar on; VCC and EXEC may also change if @vcc and @exec are set. Return
+ * 0, or the result of isa_complain(). */
 int isa_others_kept(const struct isa_case *c, unsigned row, unsigned rows, unsigned scalar,
 		    unsigned count, int vcc, int exec);
 int isa_same(const char *type, uint64_t got, uint64_t want);

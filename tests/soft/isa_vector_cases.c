@@ -151,7 +151,7 @@ static uint64_t two_over_pi(uint64_t x, uint32_t segment)
 	return DB(ldexp(r, -53 - (int)at + (exponent >= 1968 ? 128 : 0)));
 }
 
-/* Constants of a format that the division instructions depend on. */
+/* Constants of a format, which the division instructions depend on. */
 struct format {
 	int lowest, top, scale, far, tiny;
 };
@@ -167,7 +167,7 @@ static int field(double x, const struct format *f)
 
 static int too_small(long double x, const struct format *f)
 {
-	/* as rounded to the format */
+	/* rounded to the format */
 	long double r = f == &single ? (long double)(float)x : (long double)(double)x;
 
 	return r != 0 && !isnan(r) && !isinf(r) && fabsl(r) < ldexpl(1, f->lowest);
@@ -223,7 +223,7 @@ static double div_fixed(double x, double y, double z, int least_difference, cons
 	return negative ? -r : r;
 }
 
-/* Compute x * y + z in 113 bits, so that the scaled result is rounded once. */
+/* Compute x * y + z in 113 bits, so that only the scaled result is rounded. */
 static double scaled_sum(double x, double y, double z, int by)
 {
 	_Float128 sum = (_Float128)x * y;
@@ -302,7 +302,7 @@ static int run(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 	for (unsigned i = 0, lines = isa_random() & 1 ? 15 : isa_random() & 15; i < 4; i++)
 		if (lines >> i & 1)
 			isa_make_line(i < 3 ? operands[i] : R, 1);
-	if (isa_random() & 1) /* carry in for all lanes, or for no lane */
+	if (isa_random() & 1) /* carry in: for all lanes, or for no lane */
 		set_pair(&bench.w, in, isa_random() & 1 ? UINT64_MAX : 0);
 	if (scalar)
 		set_pair(&bench.w, SA, value(c->types[1]));

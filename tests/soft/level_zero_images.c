@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images and samplers in Level Zero, for tests of the software devices and of their tracing.
+/* Uses images and samplers in Level Zero, for tests of the software devices and of their tracing.
  *
  *   level_zero_images copies          between images and memory, whole and in regions
  *   level_zero_images kernels FILE    kernels in FILE (SPIR-V or text) on images of each shape
@@ -242,7 +242,7 @@ static ze_kernel_handle_t make_kernel(ze_module_handle_t module, const char *nam
 	return kernel;
 }
 
-/* Read from a plane, or from the second slice or layer. Each number is incremented. */
+/* Read from a plane, or from the second slice or layer. The kernel increments each number. */
 static void try_adding(ze_module_handle_t module, const char *name, ze_image_type_t type,
 		       size_t first)
 {
@@ -334,7 +334,7 @@ static void try_sampler(ze_module_handle_t module, ze_sampler_address_mode_t mod
 	CHECK(zeKernelSetArgumentValue(kernel, 2, sizeof(void *), &out));
 	CHECK(zeKernelSetArgumentValue(kernel, 3, sizeof x, &x));
 	CHECK(zeKernelSetArgumentValue(kernel, 4, sizeof y, &y));
-	CHECK(zeSamplerDestroy(sampler)); /* the kernel keeps the sampler */
+	CHECK(zeSamplerDestroy(sampler)); /* the kernel holds a reference to the sampler */
 	CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
 	EXPECT(out->channel[0] == wanted);
 	CHECK(zeImageDestroy(in));

@@ -42,7 +42,8 @@ static struct zeGetCommandQueueProcAddrTable_table queues;
 static struct zeGetCommandListProcAddrTable_table lists;
 static struct zeGetCommandListExpProcAddrTable_table lists_exp;
 static struct zeGetMemProcAddrTable_table memory;
-static struct zeGetEventPoolProcAddrTable_table pools; /* for tracers: loaders request all tables */
+/* for tracers, because loaders request all tables */
+static struct zeGetEventPoolProcAddrTable_table pools;
 static struct zeGetEventProcAddrTable_table events;
 static struct zeGetModuleProcAddrTable_table modules;
 static struct zeGetKernelProcAddrTable_table kernels;
@@ -197,7 +198,7 @@ static void wait_for_gate(void *data)
 }
 
 /* Check that an event in a list that runs twice is done when the last run is done, and that a wait
- * refers to the commands appended before it. */
+ * refers to the commands that were appended before the wait. */
 static void try_counters(void)
 {
 	ze_command_list_handle_t one = make_immediate(), list = make_list(NULL), two;
@@ -388,8 +389,8 @@ static void try_mutable(const char *path)
 	CHECK(memory.zeMemFree(context, data));
 }
 
-/* Check that a command waits for nothing after its waits are removed. The event that it waited for
- * is never signalled. */
+/* Check that a command does not wait after its waits are removed. The event that it waited for is
+ * never signalled. */
 static void try_waits(void)
 {
 	struct newer_mutable_id about = {.flags = 0x7f},
@@ -452,7 +453,7 @@ static void try_times(void)
 	CHECK(memory.zeMemFree(context, data));
 }
 
-/* Check that system management alone reports the devices of the core API. */
+/* Check that system management (zesInit()) reports the same device as the core API. */
 static void try_system(void)
 {
 	struct zesGetGlobalProcAddrTable_table system;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Level Zero in two processes, for tests of the software devices.
+/* Uses Level Zero in two processes, for tests of the software devices.
  *
  *   level_zero_processes bytes|descriptor   one process uses memory and events of another: handles
  *                                           are sent unchanged, or as descriptors
- *   level_zero_processes late               a fork child after zeInit */
+ *                                           level_zero_processes late               a fork child
+ *                                           after zeInit */
 #include <level_zero/ze_api.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -236,7 +237,7 @@ int main(int argc, char **argv)
 	}
 	EXPECT(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends));
 	child = fork();
-	alarm(60); /* each process ends, independently of the other */
+	alarm(60); /* each process ends without waiting for the other */
 	if (!child)
 		exit(use_anothers(ends[1]));
 	share_own(ends[0], !strcmp(what, "descriptor"));

@@ -348,7 +348,7 @@ struct counter_based_pool_desc {
 	uint32_t flags;
 };
 
-/* Signal both events of the pool twice, counter-based events without a reset. */
+/* Signal both events of the pool twice; counter-based events are not reset in between. */
 static void try_pool(ze_event_pool_flags_t flags, const struct counter_based_pool_desc *next)
 {
 	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
@@ -442,7 +442,7 @@ static void try_saxpy(ze_module_handle_t module)
 	CHECK(zeKernelSetArgumentValue(kernel, 1, sizeof x, &x));
 	CHECK(zeKernelSetArgumentValue(kernel, 2, sizeof a, &a));
 	CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
-	a = 4; /* appended commands keep their arguments */
+	a = 4; /* commands that were appended keep their arguments */
 	CHECK(zeKernelSetArgumentValue(kernel, 2, sizeof a, &a));
 	CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
 	CHECK(zeCommandListClose(list));

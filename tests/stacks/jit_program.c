@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A program that generates code at run time and names it as JIT compilers do: jit_program MAP. The
- * code calls a launch through frames with frame pointers. The code moves once, so that the map
- * contains two functions at one address. */
+ * code calls a launch through frames with frame pointers. The program moves the code once, so that
+ * the map contains two functions at one address. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdint.h>

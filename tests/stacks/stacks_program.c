@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenCL calls from known stacks: stacks_program WAY [N]. Each way launches fills from functions
- * whose names tests/test_stacks.py knows. The test compiles this file in several ways. */
+/* Makes OpenCL calls from known stacks: stacks_program WAY [N]. Each way launches fills from
+ * functions whose names tests/test_stacks.py knows. The test compiles this file in several ways. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <alloca.h>
@@ -20,7 +20,7 @@
 #else
 #define OUTER __attribute__((noinline))
 #endif
-/* keeps the preceding call from being the last instruction, which would become a jump */
+/* prevents that the preceding call is the last instruction and becomes a jump */
 #define AFTER() __asm__ volatile("" ::: "memory")
 
 static cl_command_queue queue;
@@ -167,7 +167,7 @@ OUTER void fiber_main(void)
 	AFTER();
 }
 
-/* A stack at the end of a mapping: the memory beyond it faults. */
+/* A stack at the end of a mapping: accesses beyond the mapping fault. */
 OUTER void run_fiber(void)
 {
 	const size_t bytes = 256 << 10;
@@ -242,7 +242,8 @@ static void run_fork(void)
 	clFinish(queue);
 	child = fork();
 	if (!child) {
-		/* the runtime belongs to the parent: make a call that does not use the runtime */
+		/* the runtime does not work in the child, so make a call that does not use the
+		 * runtime */
 		cl_uint count;
 
 		clGetPlatformIDs(0, NULL, &count);

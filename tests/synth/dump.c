@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the contents of a capture, for tests and for reading: dump FILE [--items]. */
+/* Prints the contents of a capture, for tests and for debugging: dump FILE [--items]. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

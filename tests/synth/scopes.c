@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Random time ranges of a capture: compares a cursor that skips blocks with a cursor that reads all
- * blocks, and with the whole capture. slices FILE SEED COUNT. Prints the share of the file that was
- * read. */
+/* scopes FILE SEED COUNT: for COUNT random time ranges of a capture, compares a cursor that skips
+ * blocks with a cursor that reads all blocks, and with the whole capture. Prints the share of the
+ * file that was read. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

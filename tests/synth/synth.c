@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes synthetic captures of any size for tests of readers, reproducibly. Uses the public writer
+/* Writes reproducible synthetic captures of any size, for tests of readers. Uses the public writer
  * functions as the collector does: one stream per thread, GPU activities in the stream of a
  * separate thread (the runtime's), strings and objects before the records that refer to them.
  *
@@ -42,11 +42,12 @@ static struct {
 		dense;
 	bool waits, graphs, late, layered;
 	const char *out, *device_clock, *host, *boot, *kernel_name, *device_type;
-	const char *text;                /* replaces every text; NULL: usual texts */
-	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus BOOTTIME */
+	const char *text; /* replaces every text; NULL: usual texts */
+	/* start: BOOTTIME; realtime_offset: CLOCK_REALTIME minus BOOTTIME */
+	uint64_t start, realtime_offset;
 	unsigned pid;
 	int rank;
-	struct synth_job job; /* size 0: no job */
+	struct synth_job job; /* size 0: not a job */
 	double noise;         /* < 0: kernels take arbitrary times */
 	uint64_t seed, slow_from;
 	double slower;
@@ -99,9 +100,9 @@ static uint64_t device_stamp(uint64_t ns)
 {
 	if (!strcmp(o.device_clock, "raw"))
 		return ns + RAW_AHEAD_NS;
-	if (!strcmp(o.device_clock, "timer")) /* 40 ppm fast, with readings */
+	if (!strcmp(o.device_clock, "timer")) /* 40 ppm fast, with clock readings */
 		return ns * 3 + ns / 25000 * 3;
-	/* a counter of 100 MHz, with readings; the counter ends before UINT64_MAX ns */
+	/* a counter of 100 MHz, with clock readings; it cannot represent UINT64_MAX ns */
 	if (!strcmp(o.device_clock, "slow"))
 		return ns == UINT64_MAX ? ns : ns / 10;
 	/* offset: an unknown clock */
@@ -144,7 +145,7 @@ struct thread {
 	struct process *process;
 	uint32_t ordinal;
 	uint64_t now_ns, seq, random;
-	uint64_t step_id, step_ns; /* the open step; 0: none */
+	uint64_t step_id, step_ns; /* id of the open step; 0: none */
 	uint8_t *p, *buffer;
 };
 
@@ -153,7 +154,7 @@ struct process {
 	uint64_t latest_ns;
 	struct gt_counts counts;
 	struct thread *threads, device_thread;
-	uint64_t *device_free_ns; /* end of the last kernel, per device */
+	uint64_t *device_free_ns; /* end of the last kernel on each device */
 };
 
 static uint64_t draw(struct thread *t, uint64_t below)
@@ -232,7 +233,7 @@ static const char *text_or(const char *usual)
 	return o.text ? o.text : usual;
 }
 
-/* Write the name of kernel k. Strings are never terminated in records. */
+/* Write the name of kernel k, without a terminator, as strings in records are. */
 static size_t kernel_name(char *buffer, size_t size, unsigned k)
 {
 	size_t n = sizeof tricky / sizeof *tricky;
@@ -385,9 +386,9 @@ static double normal(uint64_t *state)
 	return sum;
 }
 
-/* --noise: the duration of a kernel is its own duration, times the run's level (0.5 % between
- * seeds), times noise that is correlated between neighbours. In two of 1,000 launches it is four
- * times as long. */
+/* --noise: the duration of a kernel is its own duration, times the run's level (varies by 0.5 %
+ * between seeds), times noise that is correlated between neighbours. Two of 1,000 launches take
+ * four times as long. */
 static uint64_t noisy_ns(unsigned kernel, uint64_t call)
 {
 	static uint64_t state;
@@ -443,7 +444,7 @@ static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned 
 	}
 	if (ret)
 		return;
-	/* short enough that the device keeps pace with all threads */
+	/* short enough for the device to keep pace with all threads */
 	ns = o.noise < 0 ? (3000 + draw(t, 50000)) / o.threads : noisy_ns(kernel, call);
 	gpu_activity(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, ns);
 }
@@ -549,7 +550,7 @@ static void step_densely(struct thread *t, uint64_t i)
 		     1 + draw(t, 3));
 }
 
-/* Return the size of a text of a call with its header, padded as in records. */
+/* Return the padded size of one text in a call's payload, with its header. */
 static size_t payload_bytes(const struct gt_payload *head)
 {
 	return (sizeof *head + head->bytes + 8) & ~(size_t)7;
@@ -819,7 +820,7 @@ static void end_process(struct process *p)
 		p->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL] += 8;
 		p->counts.seen[GT_CLASS_DEVICE][GT_DOMAIN_OPENCL] += 2;
 	}
-	/* killed inside nested calls: the children were recorded, but not the parent */
+	/* killed inside nested calls: the children are in the capture, but not the parent */
 	if (o.crash) {
 		uint64_t args[5] = {0}, outer = next_id(&p->threads[0]);
 
@@ -1068,7 +1069,7 @@ static void options(int argc, char **argv)
 	o.job.rank = o.rank < 0 ? 0 : (unsigned)o.rank;
 	if (!o.job.every)
 		o.job.every = 1;
-	if (!o.job.period_ns) /* a call takes up to 40 us */
+	if (!o.job.period_ns) /* because a call takes up to 40 us */
 		o.job.period_ns = (o.job.every + 1) * (60000 + o.gap_ns) + o.job.late_ns + 100000;
 	if (!o.out || !o.threads || !o.devices || !o.kernels || o.kernels > KERNELS_MAX ||
 	    !o.queues || !o.processes || (o.text && strlen(o.text) >= TEXT_ROOM - 8)) {

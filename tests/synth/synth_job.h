@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank of an MPI job, as synth.c writes it: the times of collective calls agree in all ranks'
- * captures, except for the clocks of their hosts.
+/* A rank of an MPI job, as synth.c writes it: the captures of all ranks agree about the times of
+ * collective calls, except for the clocks of the ranks' hosts.
  *
- * In job time, collective call k is at k periods. Ranks arrive with a delay below JITTER_NS, one of
- * them (k modulo size) with exactly JITTER_NS; --late-rank arrives --late-by later. All leave
- * LEAVE_NS after the last arrival, or a little later. A host's clock starts at --start and runs
- * --drift ppm too fast. */
+ * In job time, collective call k is at k periods. Each rank arrives with a delay below JITTER_NS,
+ * and rank (k modulo size) with exactly JITTER_NS; --late-rank arrives --late-by later. All ranks
+ * leave LEAVE_NS after the last arrival, or a little later. A host's clock starts at --start and
+ * runs --drift ppm too fast. */
 #ifndef SYNTH_JOB_H
 #define SYNTH_JOB_H
 
@@ -17,7 +17,7 @@ struct synth_job {
 	unsigned size, rank;
 	int late_rank;    /* -1: none */
 	uint64_t late_ns; /* how much */
-	uint64_t every;   /* calls of the thread between two collective ones */
+	uint64_t every;   /* number of the thread's calls between two collective calls */
 	uint64_t period_ns;
 	int64_t drift_ppm;
 };
@@ -35,7 +35,7 @@ static inline uint64_t synth_job_local_ns(const struct synth_job *j, uint64_t ns
 	return ns + (uint64_t)((int64_t)ns / 1000000 * j->drift_ppm);
 }
 
-/* Return the time of arrival since the host's clock started. */
+/* Return the time of arrival, in ns since the host's clock started. */
 static inline uint64_t synth_job_arrives_ns(const struct synth_job *j, uint64_t k)
 {
 	uint64_t delay =

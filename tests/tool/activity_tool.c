@@ -286,8 +286,8 @@ static void finish(void *user)
 	say("finish");
 }
 
-/* Lock so that a fork child can also write, because a thread that was writing does not exist in the
- * child. */
+/* Take the lock around a fork, so that the child can also write: a thread that held the lock would
+ * not exist in the child. */
 static void take(void)
 {
 	pthread_mutex_lock(&lock);

@@ -15,7 +15,7 @@ static _Atomic unsigned long begun, returned, recorded, submitted, completed, wo
 	losses, other_events, untimed;
 static struct gputap_context *context;
 static struct gputap_buffer *buffer;
-static uint32_t launch_of[16]; /* launching operation of each domain */
+static uint32_t launch_of[16]; /* operation of each domain that launches kernels */
 
 static void on_call(const struct gputap_call *c, uint64_t *data, void *user)
 {
@@ -192,7 +192,7 @@ static void finish(void *user)
 	gputap_context_stop(context);
 	gputap_buffer_flush(buffer);
 	if (!begun)
-		return; /* `gputap run` itself, or a shell */
+		return; /* these processes are `gputap run` itself, or a shell */
 	fprintf(stderr,
 		"begun=%lu returned=%lu recorded=%lu submitted=%lu completed=%lu untimed=%lu "
 		"work_recorded=%lu retired=%lu retired_recorded=%lu "

@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(what, "remove"))
 			printf("remove: %d\n",
 			       ((int (*)(void))dlsym(library, "listener_remove"))());
-		else if (!strcmp(what, "remove_it")) /* without going through the tool */
+		else if (!strcmp(what, "remove_it")) /* bypasses the tool */
 			printf("remove: %d\n",
 			       ((int (*)(void *))dlsym(library, "gputap_tool_remove"))(
 				       ((void *(*)(void))dlsym(library, "listener_tool"))()));

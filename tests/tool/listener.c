@@ -72,7 +72,8 @@ static void on_table(const struct gputap_table *table, void *user)
 		TELL("its size says %lu\n", *(unsigned long *)(void *)table->entries);
 	for (size_t i = 1; i < table->bytes / sizeof(void *); i++)
 		empty += !table->entries[i];
-	/* hipExternalMemoryGetMappedMipmappedArray: missing in 5.2, and not exported by 7.2 */
+	/* hipExternalMemoryGetMappedMipmappedArray, which 5.2 does not have and 7.2 does not
+	 * export */
 	missing = (int (*)(void))(uintptr_t)table->entries[1 + 458];
 	TELL("%zu empty, missing ones say %d\n", empty, missing());
 	real_malloc = (int (*)(void **, size_t))(uintptr_t)table->entries[1 + 215];
@@ -104,8 +105,8 @@ static int start(void *user)
 static void finish(void *user)
 {
 	(void)user;
-	if (says("again")) { /* a loaded runtime still works, and the tool is notified of calls to
-	 * it */
+	/* a loaded runtime still works, and the tool is notified of calls to it */
+	if (says("again")) {
 		int (*count)(int *) =
 			(int (*)(int *))(uintptr_t)dlsym(RTLD_DEFAULT, "hipGetDeviceCount");
 		int n = -1, rc = count ? count(&n) : -1;

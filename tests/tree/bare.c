@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 		raise(atoi(argv[2]));
 		return 0;
 	}
-	if (argc > 1 && !strcmp(argv[1], "catch")) { /* count the named signals until TERM */
+	if (argc > 1 && !strcmp(argv[1], "catch")) { /* count the named signals until SIGTERM */
 		for (int i = 2; i < argc; i++)
 			signal(atoi(argv[i]), on_signal);
 		signal(SIGTERM, on_signal);

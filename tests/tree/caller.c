@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program for tests of processes: makes OpenCL calls and starts, forks and ends in every possible
- * way.
+/* A program for tests of processes: makes OpenCL calls, and starts, forks and ends in every
+ * possible way.
  *
  * 	caller STEP [STEP ...]
  *
@@ -172,8 +172,8 @@ static void scribble(const char *what)
 			memset((void *)p, 0xff, 64);
 }
 
-/* Wait until the collector, which is our parent, has our rings, so that later errors cannot have
- * earlier causes. */
+/* Wait until the collector, which is our parent, has mapped our rings, so that only the following
+ * steps can cause errors. */
 static void wait_until_seen(void)
 {
 	char path[64], line[1024];
@@ -276,7 +276,7 @@ static void step(const char *word)
 	if (IS("calls")) {
 		calls(n);
 	} else if (IS("pace")) {
-		pace_ns = n; /* ps per call, so 1000 calls take n ns */
+		pace_ns = n; /* in ps per call, so that 1000 calls take n ns */
 	} else if (IS("forever")) {
 		for (;;)
 			calls(1000);
@@ -291,7 +291,8 @@ static void step(const char *word)
 		sscanf(value, "%u,%u", &a, &b);
 		children(a, b);
 	} else if (IS("fork")) {
-		/* the child continues with the steps; the parent waits and then also continues */
+		/* the child continues with the steps; the parent waits for the child, and then also
+		 * continues */
 		fflush(stdout);
 		pid = fork();
 		if (pid == 0)
@@ -320,7 +321,7 @@ static void step(const char *word)
 		if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, arguments_of(value), environ))
 			die("posix_spawn");
 		wait_for(pid);
-	} else if (IS("detour")) { /* execute this program again through another program */
+	} else if (IS("detour")) { /* execute this program again, through another program */
 		tell();
 		execv(value, (char *[]){(char *)value, "become", self[0], "calls:4", NULL});
 		die("exec");

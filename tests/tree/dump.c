@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints a capture as JSON, for tests: counts that the capture reports, and actual contents. */
+/* Prints a capture as JSON, for tests: the counts that the capture reports, and the counts of its
+ * items. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

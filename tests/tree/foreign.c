@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A 32-bit program without a library, which tests/test_tree_foreign.py compiles if the machine
- * can.
+/* A 32-bit program without a library, which tests/test_tree_foreign.py compiles if the machine can.
  *   foreign                     writes its environment, one variable per line, and ends with 5
  *   foreign PROGRAM [ARG ...]   executes that program, with its own environment
- * It also serves as the dynamic linker of another program, in place of the linker of a foreign
- * distribution, and writes the environment that such a linker would get. */
+ * It also takes the place of a foreign distribution's dynamic linker, and then writes the
+ * environment that such a linker would get. */
 enum { SYS_EXIT = 1, SYS_WRITE = 4, SYS_EXECVE = 11 };
 
 static long call(long number, long a, long b, long c)

@@ -15,7 +15,7 @@ struct offset {
 	uint64_t x, y, z;
 };
 
-/* Positions in the table of all functions. */
+/* Indices into the table of all functions. */
 enum {
 #define UR_TABLE(function, entries) entries
 #define X(name)                     AT_##name,

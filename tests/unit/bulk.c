@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export/bulk.h: SQLite accepts the written database and reads the same values from it. */
+/* export/bulk.h: SQLite accepts the written database, and reads the values that were written. */
 #include "export/bulk.h"
 
 #include <errno.h>
@@ -58,8 +58,8 @@ static size_t make_text(char *text, int64_t k, size_t longest)
 	return (size_t)n + (size_t)(k * 7919) % (longest - 12 + 1);
 }
 
-/* Write @rows rows and both indexes, because the numbers and the texts are ascending. Ids omit
- * every third number. */
+/* Write @rows rows and both indexes. The numbers and the texts are ascending, as both indexes
+ * require. Ids omit every third number. */
 static void fill(int64_t rows, unsigned page_bytes, size_t longest)
 {
 	struct gt_bulk *db;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Capture files that are damaged, cut, of other versions, or cannot grow: intact parts are read,
- * and damaged parts are refused and reported. */
+/* Capture files that are damaged, cut, from other versions, or cannot grow: the reader reads intact
+ * parts, and refuses and reports damaged parts. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -72,7 +72,7 @@ static int64_t walk(const char *path)
 	while ((item = next_item(k)))
 		calls += item->kind == GT_RECORD_CALL;
 	gt_cursor_destroy(k);
-	if (gt_capture_process_count(c)) { /* the sums hold in spite of losses */
+	if (gt_capture_process_count(c)) { /* the sums are correct although records were lost */
 		const struct gt_counts *n = gt_capture_counts(c, 0);
 
 		CHECK_EQ(n->recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], calls);
@@ -243,7 +243,7 @@ static void see_more(struct gt_file_block *head, uint8_t *extension, uint8_t *pa
 	memcpy(payload, &sum, sizeof sum);
 }
 
-/* seen = recorded + dropped, but only modulo 2^64. */
+/* seen = recorded + dropped holds, but only modulo 2^64. */
 static void see_too_many(struct gt_file_block *head, uint8_t *extension, uint8_t *payload)
 {
 	struct gt_file_sum *sums = (void *)payload, one;
@@ -372,8 +372,8 @@ UNIT_TEST(a_section_that_a_later_version_wrote_ends_alike_in_reading_and_in_merg
 	CHECK_NE(end_of(once), GT_CAPTURE_COMPLETE);
 }
 
-/* The header of one capture with blocks of a section. No writer produces this, but merging must
- * omit the same blocks as reading. */
+/* The header of a capture without sections, followed by blocks of a section. No writer produces
+ * this, but merging must omit the same blocks as reading. */
 UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 {
 	const char *a = file_name("a.gputap"), *b = file_name("b.gputap"),
@@ -412,7 +412,7 @@ UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 }
 
 /* The search for the next block must not read the same bytes repeatedly, and must skip holes.
- * Otherwise these tests take minutes or years, and the time limit of the test ends them. */
+ * Otherwise these tests would take minutes or years, until the time limit. */
 UNIT_TEST(a_file_of_nothing_but_magic_numbers_and_a_hole_of_terabytes_are_walked_once)
 {
 	const char *path = file_name("a.gputap");

@@ -319,8 +319,8 @@ UNIT_TEST(calls_of_a_dropped_parent_are_not_given_to_the_next_call)
 	struct gt_capture *c;
 	struct gt_cursor *k;
 
-	/* 1 was dropped, and 2 is its child. 3 has child 4, whose child 5 lost its parent: the
-	 * nearest known parent is 3 */
+	/* call 1 was dropped, and call 2 is its child. Call 3 has child 4, which was also dropped,
+	 * and 4 has child 5, whose nearest known ancestor is 3 */
 	records_call(&r, 1, 0, 1, GT_ID(1, 2), 1000000020, 1000000021, 0);
 	records_call(&r, 1, 0, 2, GT_ID(1, 5), 1000000050, 1000000051, 0);
 	records_call(&r, 1, 0, 0, GT_ID(1, 3), 1000000030, 1000000090, 0);
@@ -627,13 +627,13 @@ UNIT_TEST(items_come_several_at_once_as_they_come_one_by_one)
 		uint64_t at = 1000000000;
 
 		for (uint64_t id = 1; id <= 300; id += 3, at += 1000) {
-			/* 300: has a tail */
+			/* a record of 300 words has a tail */
 			uint64_t *p = records_add(&r, id % 7 ? 12 : 300, GT_RECORD_CALL, 0,
 						  GT_OP(GT_DOMAIN_OPENCL, 38, 4));
 
 			memcpy(p + 1, (uint64_t[]){at, at + 10, GT_ID(thread, id), 0, id, 2, 3, at},
 			       64);
-			/* in the next thread */
+			/* belongs to the next thread */
 			records_call(&r, 46, 0, 1, GT_ID(thread, id + 2), at + 120, at + 130, 0);
 			records_call(&r, 46, 0, 0, GT_ID(thread, id + 1), at + 100, at + 200, 0);
 		}

@@ -235,8 +235,8 @@ UNIT_TEST(records_whose_words_cannot_hold_their_kind_are_malformed)
 	}
 }
 
-/* For random and half-random payloads, both versions give the same result, without accesses outside
- * the payload (sanitizers check this). */
+/* For random and partly random payloads, both versions give the same result and access nothing
+ * outside the payload (sanitizers check this). */
 UNIT_TEST(any_bytes_decode_to_something_or_are_refused)
 {
 	static uint8_t payload[4096 + GT_DECODE_SLACK];

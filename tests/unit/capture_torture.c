@@ -180,7 +180,7 @@ UNIT_TEST(the_writer_bears_every_failing_allocation)
 		until_allocation = n;
 		(void)write_all(path, &good, &created);
 		if (until_allocation >= 0)
-			break; /* fewer allocations than that: all have been tested */
+			break; /* fewer allocations than n: every allocation has failed once */
 		until_allocation = -1;
 		if (created)
 			check_file(path, &good, n);
@@ -231,7 +231,7 @@ UNIT_TEST(the_reader_bears_every_failing_allocation_and_read)
 	for (n = 0;; n++, reads++) {
 		until_read = n;
 		if (!read_all(path, &calls))
-			/* a failing read is never ignored, except of the index, which heads then
+			/* the reader ignores no failing read, except of the index, which heads then
 			 * replace */
 			CHECK(until_read >= 0 || calls == 2000);
 		if (until_read >= 0)

@@ -50,7 +50,7 @@ UNIT_TEST(a_tuple_reads_all_clocks_of_one_moment)
 	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 	ns = (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
 	CHECK_GE(ns, b.raw_ns);
-	/* on a slow machine still the same moment; another clock would be far off */
+	/* a wide tolerance for slow machines; a wrong clock would differ by far more */
 	CHECK_LT(ns - b.raw_ns, 30 * S);
 	clock_gettime(CLOCK_REALTIME, &t);
 	ns = (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
@@ -79,7 +79,7 @@ UNIT_TEST(the_processors_counter_converts_to_boottime)
 	ticks = gt_counter_read_ordered();
 	after = gt_clock_ns(CLOCK_BOOTTIME);
 	at = gt_host_clock_to_ns(map, ticks);
-	/* the line through the two tuples may be off as far as their brackets are wide */
+	/* the line through the two tuples may be off by the width of their brackets */
 	CHECK_GT(at + S / 100, before);
 	CHECK_LT(at, after + S / 100);
 	gt_host_clock_map_destroy(map);
@@ -180,7 +180,7 @@ UNIT_TEST(the_short_way_converts_as_the_long_one_whatever_the_tuples)
 			const struct gt_clock_line *p = &lines->list[i];
 			uint64_t end = p->in0 + p->plain;
 
-			/* stamps on another line are not attributed to this line */
+			/* stamps that lie on another line are not attributed to this line */
 			CHECK_LE(p->plain, p->to - p->in0);
 			for (k = 0; k < 100; k++)
 				check_plain(p, p->in0 + draw(p->plain + 1));
@@ -232,7 +232,7 @@ UNIT_TEST(the_ends_of_64_bits_convert_without_wrapping)
 	t[0] = tuple(0, UINT64_MAX - S);
 	t[1] = tuple(1000000000, UINT64_MAX);
 	CHECK_OK(gt_host_clock_map_create(t, 2, &map));
-	/* not beyond UINT64_MAX at the other end */
+	/* and not beyond UINT64_MAX at the other end */
 	CHECK_EQ(gt_host_clock_to_ns(map, UINT64_MAX), UINT64_MAX);
 	CHECK_EQ(gt_host_clock_to_ns(map, 0), UINT64_MAX - S);
 	gt_host_clock_map_destroy(map);
@@ -254,7 +254,7 @@ UNIT_TEST(a_suspended_host_does_not_stretch_the_second_around_it)
 		t[i].raw_ns = t[i].monotonic_ns + 77;
 	}
 	CHECK_OK(gt_host_clock_map_create(t, 6, &map));
-	/* a call keeps its own duration, and does not get 30 minutes */
+	/* a call keeps its own duration, and is not 30 minutes longer */
 	CHECK_LE(distance(gt_host_clock_to_ns(map, 2 * 2600000000 + 1300000000), 12 * S + S / 2),
 		 2);
 	CHECK_EQ(gt_host_clock_to_ns(map, 3 * 2600000000), 3600 * S + 13 * S);
@@ -485,7 +485,7 @@ UNIT_TEST(a_few_odd_stamps_do_not_hide_the_clock_but_many_do)
 	gt_host_clock_map_destroy(host);
 }
 
-/* A separate counter: far from the host clocks, 80 ppm slow. */
+/* A separate counter: far from the host clocks, and 80 ppm slow. */
 static uint64_t own_of(uint64_t ns)
 {
 	return ns - 9 * S - (ns - 10 * S) / 12500;
@@ -527,7 +527,7 @@ UNIT_TEST(a_device_clock_near_the_end_of_64_bits_has_no_trouble)
 	gt_host_clock_map_destroy(host);
 }
 
-/* 24 ticks per us, 100 ppm off. */
+/* A counter with 24 ticks per us that is 100 ppm off. */
 static uint64_t timer_of(uint64_t ns)
 {
 	return 5000000 + (ns - 10 * S) / 1000 * 24 + (ns - 10 * S) / 10000 / 42;
@@ -541,7 +541,7 @@ UNIT_TEST(readings_of_a_device_timer_come_first)
 
 	CHECK_OK(gt_device_clock_create(host, &clock));
 	for (ns = 11 * S; ns < 40 * S; ns += S) {
-		/* of readings close together, the tightest reading counts */
+		/* of several readings close together, the one with the smallest bracket counts */
 		for (i = 0; i < 3; i++)
 			CHECK_OK(gt_device_clock_add_reading(
 				clock, timer_of(ns + i * 100000) + (i == 1 ? 0 : 500),
@@ -697,7 +697,7 @@ UNIT_TEST(a_clock_bounded_from_both_sides_lies_in_the_middle)
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_BOUNDS);
 	CHECK(!violated);
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
-	/* the smallest distance is 1 us on one side and 3 us on the other side */
+	/* the smallest distances are 1 us on one side and 3 us on the other side */
 	CHECK_LE(distance(gt_device_clock_to_ns(clock, steady_of(11 * S)), 11 * S), 2100);
 	CHECK_LE(gt_device_clock_residual_ns(clock), 2600);
 	CHECK_GE(gt_device_clock_residual_ns(clock), 2000);
@@ -765,7 +765,7 @@ UNIT_TEST(a_clock_that_changes_its_rate_is_followed_by_several_lines)
 	gt_host_clock_map_destroy(host);
 }
 
-/* One stamp in a thousand is from another time. */
+/* One stamp in a thousand is far off. */
 static uint64_t rarely_of(uint64_t ns)
 {
 	return steady_of(ns) + (draw(1000) == 0 ? (draw(2) ? 40 * S : -S) : 0);

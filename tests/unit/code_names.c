@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources of frame names: symbol tables, line tables of Python, maps from JIT compilers. The files
- * belong to other programs: for any bytes the parser returns names or none. */
+/* Sources of frame names: symbol tables, line tables of Python, maps from JIT compilers. Other
+ * programs write these files, so the parser must accept any bytes, and return either names or no
+ * names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

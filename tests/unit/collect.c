@@ -22,7 +22,8 @@
 #include "util/error.h"
 
 #if !defined(__SANITIZE_ADDRESS__)
-#define STEPPED     /* by single instructions; a sanitized collector executes ten times as many */
+#define STEPPED     /* stop after single instructions; a collector with sanitizers executes ten
+ * times as many */
 enum { KILLS = 4 }; /* kills per stage; GPUTAP_KILLS=24 for a long run */
 #endif
 
@@ -46,7 +47,7 @@ struct bench {
 
 /* A thread of the program. */
 struct pen {
-	uint32_t index, number; /* of the thread's slot, of its block */
+	uint32_t index, number; /* number of the thread's slot, and of its block */
 	struct gt_block *block;
 };
 
@@ -222,7 +223,7 @@ static uint64_t calls_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
 /* Killed --------------------------------------------------------------------------- */
 
 #ifdef STEPPED
-/* Collect two batches: full blocks first, then the remaining records and the end. Stop before each
+/* Collect two batches: first full blocks, then the remaining records and the end. Stop before each
  * stage. */
 static void collect(struct bench *b, pid_t program)
 {
@@ -315,7 +316,7 @@ static void kill_and_recover(unsigned stage, uint64_t steps)
 	bench_fini(&b);
 }
 
-/* Kill at instructions of a stage, evenly spread with some jitter. */
+/* Kill at instructions that are evenly spread over a stage, with some jitter. */
 static void kill_everywhere_in(unsigned stage)
 {
 	const char *more = getenv("GPUTAP_KILLS");
@@ -368,7 +369,7 @@ UNIT_TEST(drained_blocks_and_ended_slots_come_back)
 
 	bench_init(&b);
 	begin(&b, &d, &process);
-	for (unsigned i = 0; i < 200; i++) { /* many times the capacity of the pool */
+	for (unsigned i = 0; i < 200; i++) { /* many times the pool's capacity */
 		struct pen p = new_pen(&b);
 
 		write_calls(&b, &p, 3 * RECORDS_PER_BLOCK + 1);
@@ -668,7 +669,7 @@ UNIT_TEST(recording_that_was_stopped_by_a_stray_write_is_reported)
 	survive(stop_recording, true);
 }
 
-/* Readable records that no tap has written. */
+/* Records that can be read, although no tap would write them. */
 
 static struct gt_record_call *third_call(struct gt_block *b)
 {
@@ -835,8 +836,8 @@ static bool survive_astray(uint64_t seed)
 	return told;
 }
 
-/* GPUTAP_STRAY=100000 for a long run. Some changes cannot be detected: plausible arguments,
- * results, operations and times, names of threads, and sums that count a few more calls as
+/* GPUTAP_STRAY=100000 for a long run. Some changes cannot be detected: those that give plausible
+ * arguments, results, operations, times or thread names, or sums that count a few more calls as
  * unfinished. */
 UNIT_TEST(stray_writes_are_reported_or_change_no_sum)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* All reasons to pause a process, at once: the session's word and the thread that follows it, the
- * program, and ranges of many threads. Most valuable in the ThreadSanitizer build. */
+/* Pauses a process for all reasons at once: through the session's word, which a thread follows, by
+ * the program, and outside of the ranges of many threads. Most valuable in the ThreadSanitizer
+ * build. */
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the call for a CUPTI correlation id (runtime/cuda/cuda_links.c), without CUPTI. */
+/* runtime/cuda/cuda_links.c finds the call for a CUPTI correlation id. Runs without CUPTI. */
 #include "runtime/cuda/cuda_parts.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers that another CUPTI client gets back (runtime/cuda/cupti_client.c), without CUPTI. Records
- * are memcpys, one after the other, and the session's buffers belong to the test. */
+/* runtime/cuda/cupti_client.c returns the buffers of another CUPTI client. Runs without CUPTI. The
+ * records are memcpys, in sequence, and the session's buffers belong to the test. */
 #include <stdlib.h>
 
 #include "runtime/cuda/cupti_client.h"
@@ -9,7 +9,7 @@
 enum { BYTES = 16 * sizeof(struct cupti_copy), MADE_MOST = 4096 };
 
 static struct {
-	uint8_t *made[MADE_MOST]; /* buffers that the client has handed out */
+	uint8_t *made[MADE_MOST]; /* buffers that the client has provided */
 	bool out[MADE_MOST];      /* true while the buffer is not returned */
 	unsigned made_count;
 	unsigned records, returned_twice, called_while_held;

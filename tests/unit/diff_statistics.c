@@ -37,12 +37,12 @@ struct run_model {
 	unsigned count;
 	double median;
 	double spread;      /* standard deviation of the logarithm of each duration */
-	double correlation; /* between neighbouring durations */
+	double correlation; /* correlation between neighbouring durations */
 	double outliers;    /* share of durations that are five times as long */
 	double run_spread;  /* variation of the level between runs */
 	double slower;      /* relative slowdown from slower_from on */
 	unsigned slower_from;
-	unsigned period; /* every period-th takes three times as long */
+	unsigned period; /* every period-th duration is three times as long */
 };
 
 static void make_run(struct diff_series *s, const struct run_model *m, uint64_t *state)

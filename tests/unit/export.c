@@ -190,7 +190,7 @@ UNIT_TEST(protobuf_numbers_are_the_same_whichever_way_they_are_written)
 
 /* Cached texts ------------------------------------------------------------------- */
 
-/* Make the first lookup of a text fail at its n-th allocation, for every n. Return the number of
+/* Make the n-th allocation of a text's first lookup fail, for every n. Return the number of
  * failures. */
 static int look_without_memory(bool word)
 {
@@ -291,7 +291,7 @@ static int by_row_and_start(const void *a, const void *b)
 				     : x->end > y->end;
 }
 
-/* Compare all pairs of neighbours in activities whose order @shuffle disturbs. */
+/* Compare all pairs of neighbouring activities after @shuffle has disturbed their order. */
 static void check_rows(size_t count, unsigned shuffle, uint64_t length, size_t budget)
 {
 	struct placed *all = calloc(count, sizeof *all);

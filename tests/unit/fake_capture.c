@@ -121,7 +121,7 @@ struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *na
 	item->end_ns = end;
 	if (args) {
 		memcpy(c->args[c->items - 1], args, info->nargs * sizeof *args);
-		item->args = args; /* set again on reading, because the array moves */
+		item->args = args; /* set again when the capture is read, because the array moves */
 	}
 	return item;
 }

@@ -37,7 +37,7 @@ void fake_thread(struct gt_capture *c, uint32_t process, uint32_t ordinal, uint3
 const struct gt_object_info *fake_device(struct gt_capture *c, uint32_t process, const char *text);
 const struct gt_object_info *fake_queue(struct gt_capture *c, uint32_t process, uint64_t device);
 
-/* Append the call of an operation. @args: all arguments of the operation, or NULL. */
+/* Append a call of an operation. @args: all arguments of the operation, or NULL. */
 struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *name, uint64_t start,
 			  uint64_t end, unsigned depth, const uint64_t *args);
 /* Append a GPU activity. @id: id of its call, or 0. */

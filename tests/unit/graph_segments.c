@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The order in which HIP 7.2.4 submits the nodes of a graph, as observed with HIP for these graphs.
+/* The order in which HIP 7.2.4 submits a graph's nodes. The expected orders were observed with HIP.
  * Runs without HIP. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's ring and the device's ring, without HSA: producers, and a device that reads its
- * ring only up to the doorbell. */
+/* Passes packets from the program's ring to the device's ring, without HSA: with several producers,
+ * and a device that reads its ring only up to the doorbell. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -66,7 +66,7 @@ static void begin(unsigned insert_every, bool cell)
 	gt_hsa_ring_begin(&all.ring);
 }
 
-/* Return the number of next packets that pass unchanged. 0: check the free room. */
+/* Return how many of the next packets pass unchanged. 0: check the free space. */
 static uint64_t run_of(const struct gt_hsa_ring *r)
 {
 	uint64_t most = gt_hsa_ring_had_room(r, all.pass_every - 1 - r->taken % all.pass_every),
@@ -227,7 +227,7 @@ UNIT_TEST(who_asks_for_room_gets_none_that_is_not_there)
 	CHECK(gt_hsa_ring_is_roomy(&all.ring, SIZE / 2, &gone) && gone == 0);
 	while (device_takes())
 		;
-	/* the read index known before is enough for half the ring */
+	/* the last known read index is sufficient for half the ring */
 	CHECK(gt_hsa_ring_is_roomy(&all.ring, SIZE / 2, &gone) && gone == 0);
 	CHECK(!gt_hsa_ring_is_roomy(&all.ring, SIZE / 2 + 1, &gone) &&
 	      gt_hsa_ring_show(&all.ring) == SIZE / 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Activities in progress of an HSA queue (runtime/hsa/hsa_slots.h): taken, submitted and freed in
- * any order, without a runtime. */
+/* Slots for an HSA queue's activities in progress (runtime/hsa/hsa_slots.h) are taken, submitted
+ * and freed in any order, without a runtime. */
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/idle.h: gaps in captures in memory, to the nanosecond. */
+/* cli/idle.h: gaps in captures that are in memory, exact to the nanosecond. */
 #include "cli/idle.h"
 
 #include <string.h>

@@ -61,7 +61,7 @@ UNIT_TEST(a_free_of_another_thread_is_of_the_allocation_before_it)
 	note(&use, "zeMemFree", 60, 0x1000, 0, 0);
 	note(&use, "zeMemAllocDevice", 10, 0x1000, 100, 0);
 	note(&use, "zeMemAllocHost", 12, 0x2000, 7, 0);
-	note(&use, "zeMemAllocDevice", 40, 0x1000, 300, 0); /* the same address, used again */
+	note(&use, "zeMemAllocDevice", 40, 0x1000, 300, 0); /* the same address, allocated again */
 	note(&use, "zeMemAllocDevice", 45, 0x3000, 50, 0);
 	CHECK_OK(gt_memory_use_settle(&use, add_freed, NULL));
 	CHECK_EQ(freed_in_all, 400);

@@ -2,8 +2,8 @@
 /* GPU activities of OpenCL on a fake runtime, whose device is a thread: commands complete while the
  * threads of the program enqueue, wait, query and release. Also in the ThreadSanitizer build.
  *
- * The test calls the wraps as taps do. Handles of queues are reused as soon as they are free, last
- * freed first. */
+ * The test calls the wraps as taps do. The fake runtime reuses queue handles as soon as they are
+ * free, the last freed first. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -274,7 +274,7 @@ static cl_int fake_clGetEventInfo(cl_event event, cl_event_info name, size_t siz
 	switch (name) {
 	case CL_EVENT_COMMAND_EXECUTION_STATUS: memcpy(value, &e->status, sizeof e->status); break;
 	case CL_EVENT_COMMAND_QUEUE: memcpy(value, &e->queue, sizeof e->queue); break;
-	/* the device holds a reference that runtimes do not count */
+	/* the device holds a reference that the runtime's counter does not include */
 	case CL_EVENT_REFERENCE_COUNT:
 		*(cl_uint *)value = e->references - (e->status != CL_COMPLETE);
 		break;
@@ -286,7 +286,7 @@ static cl_int fake_clGetEventInfo(cl_event event, cl_event_info name, size_t siz
 
 static _Atomic enum { NOBODY, ASKED_FOR, INSIDE, LEFT } held;
 
-/* Delay the helper, as if it had no CPU. */
+/* Delay the helper, as if it got no CPU time. */
 static void hold_helper(void)
 {
 	if (gettid() != getpid() && atomic_load(&held) == ASKED_FOR) {

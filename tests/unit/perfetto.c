@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The bytes of the Perfetto exporter, read back by a small reader of the wire format: messages of
- * every length, and texts that must be written in the middle of a packet. tests/test_export_odd.py
- * uses Perfetto's own reader. */
+ * every length, and texts that have to be written while a packet is under construction.
+ * tests/test_export_odd.py uses Perfetto's own reader. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -202,7 +202,7 @@ UNIT_TEST(perfetto_names_of_values_are_there_before_the_packet_that_needs_them)
 	for (unsigned thread = 2; thread <= THREADS; thread++)
 		fake_thread(&fake, 0, thread, 1000 + thread, "worker");
 	for (unsigned thread = 1; thread <= THREADS; thread++)
-		/* in the second round the name is known */
+		/* in the second round, the name is already interned */
 		for (unsigned i = 0; i < 2 * KINDS; i++) {
 			uint64_t args[5] = {0x1000, 0x1000 + i % KINDS, 8, 0x2000, 0x3000};
 
@@ -218,7 +218,7 @@ UNIT_TEST(perfetto_names_of_values_are_there_before_the_packet_that_needs_them)
 	fake_capture_fini(&fake);
 }
 
-/* Cached values of an argument: the initial 0 in an unused entry must not be mistaken for a cached
+/* Cached values of an argument: an unused entry contains 0, which must not be mistaken for a cached
  * value. */
 UNIT_TEST(perfetto_writes_each_argument_whatever_its_value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Subscribers of PTI's callback API subscribe, change their requests and unsubscribe while calls
- * run and events occur, from outside and from inside callbacks. No subscriber is called after it
- * has unsubscribed, and every EXIT belongs to an ENTER. Also in the ThreadSanitizer build. */
+/* While calls run and events occur, subscribers of PTI's callback API subscribe, change their
+ * requests and unsubscribe, from outside and from inside callbacks. No subscriber is called after
+ * it has unsubscribed, and every EXIT belongs to an ENTER. Also in the ThreadSanitizer build. */
 #include <pthread.h>
 #include <pti/pti_callback.h>
 #include <pti/pti_driver_levelzero_api_ids.h>
@@ -36,7 +36,7 @@ static struct gt_table table = {
 static _Atomic bool is_over;
 static _Atomic uint64_t enters, events, appended;
 
-/* A subscription, freed after it has ended. */
+/* A subscription. Freed after it has ended. */
 struct comer {
 	uint64_t magic;
 	pti_callback_subscriber itself;

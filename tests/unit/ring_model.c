@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Model check of the ring's protocol: the real functions of src/ring/ (gt_pool_pop, gt_pool_push,
  * gt_pool_grow, gt_slot_take, gt_block_take, gt_block_link), executed by writers and a collector in
- * every order of their atomic operations. Any of them may die between any two operations.
+ * every order of their atomic operations. Any of these actors may die between any two operations.
  *
  *   world | contexts and stacks of the actors | segment: header, slots, blocks | expected
  *         | results |
@@ -16,8 +16,8 @@
  * end state (all writers finished or dead): the collector, and after its death recovery, has taken
  * the committed records of each writer exactly once, in order and complete. Not checked: memory
  * weaker than sequential consistency (the test ring_threads under ThreadSanitizer checks memory
- * orders), more actors than here, and the file of the collector (taking records and marking them as
- * taken is one step here, because the journal makes it one step). */
+ * orders), more actors than in these tests, and the collector's file (the model takes records and
+ * marks them as taken in one step, because the journal makes it one step). */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -99,12 +99,13 @@ enum {
 /* Parameters of one run of the search. */
 static struct setting {
 	unsigned writers, slots, blocks, deaths;
-	unsigned records[WRITERS_MAX], a_block; /* number per writer; number per block */
+	/* records: number for each writer; a_block: number in a block */
+	unsigned records[WRITERS_MAX], a_block;
 	bool warm;   /* all blocks were used before and are in the pool */
 	bool halves; /* writers stop in the middle of a record */
 	/* number of times that the collector takes a free block and returns it cold */
 	unsigned cools;
-	/* number of blocks allowed at first, until the collector allows all; 0: all */
+	/* number of blocks that may be used until the collector permits all; 0: all */
 	unsigned limit;
 } setting;
 
@@ -142,7 +143,7 @@ static void step(void)
 {
 	if (running < 0)
 		return;
-	/* the actor's position changes, even after a mere store */
+	/* the actor's position changes even after a store, which reads no value */
 	world.history[running] = mix(world.history[running], 5);
 	swapcontext(&world.actor[running], &world.scheduler);
 }
@@ -165,8 +166,9 @@ static uint32_t bit_of(const struct gt_block *b)
 		      1);
 }
 
-/* Make a step unless no other actor can notice the operation. The order does not matter on a block
- * that is not linked yet, on the actor's own variables, and on a count that no actor reads. */
+/* Make a step unless no other actor can notice the operation. The order does not matter for
+ * operations on a block that is not linked yet, on the actor's own variables, and on a count that
+ * no actor reads. */
 static void step_at(const volatile void *at)
 {
 	const uint8_t *byte = (const uint8_t *)(uintptr_t)at;
@@ -523,7 +525,7 @@ static void search(unsigned depth)
 		if (enter_state())
 			search(depth + 1);
 		memcpy(&world, saved[depth], sizeof world);
-		/* or the actor's death; every search ends with the end or death of the collector */
+		/* or its actor's death; in every search, the collector ends or dies */
 		if (i == setting.writers ? writers_done() || world.deaths < setting.deaths
 					 : world.deaths < setting.deaths) {
 			world.alive[i] = false;
@@ -583,8 +585,8 @@ UNIT_TEST(two_writers_after_each_other_in_one_slot)
 			       .halves = true});
 }
 
-/* Without the tag in segment.free this test fails: a block is popped, returned and popped again
- * meanwhile. */
+/* Without the tag in segment.free this test fails, because a block can be popped, returned and
+ * popped again during another actor's pop. */
 UNIT_TEST(two_writers_and_blocks_that_come_back)
 {
 	check((struct setting){.writers = 2,

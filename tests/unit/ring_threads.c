@@ -107,7 +107,8 @@ struct reader {
 	struct gt_segment *segment;
 	uint32_t block[THREADS_MAX], at[THREADS_MAX];  /* by slot */
 	uint64_t records, lost, last_seq[THREADS_MAX]; /* by ordinal */
-	uint64_t next[THREADS_MAX];                    /* number of the next record, by ordinal */
+	/* number of the next record of each thread, indexed by ordinal */
+	uint64_t next[THREADS_MAX];
 	_Atomic bool stop;
 	bool give_back;
 };
@@ -399,7 +400,7 @@ UNIT_TEST(threads_that_come_and_go_use_slots_again)
 
 enum { MORE_THAN_SLOTS = 40 };
 
-/* Run several writers, one after the other. */
+/* Run several writers in sequence. */
 static void *run_writers(void *recorded)
 {
 	for (int i = 0; i < MORE_THAN_SLOTS; i++) {
@@ -508,7 +509,8 @@ UNIT_TEST(calls_in_signal_handlers_are_recorded_or_counted)
 		     at += ((struct gt_record *)(gt_block_data(b) + at))->words * 8u) {
 			const struct gt_record_call *c = (const void *)(gt_block_data(b) + at);
 
-			if (c->head.kind == GT_RECORD_EVENT) /* event about losses in handlers */
+			if (c->head.kind == GT_RECORD_EVENT) /* event about losses inside signal
+			 * handlers */
 				continue;
 			CHECK_EQ(c->args[2], ~c->args[0]);
 			r->records++;
@@ -748,8 +750,8 @@ static void write_until_killed(_Atomic uint64_t *acknowledged)
 		pause();
 }
 
-/* @live: a reader drains meanwhile, as the collector does. Otherwise the reader processes the rings
- * that the dead process left, as recovery does. */
+/* @live: a reader drains the rings while the program runs, as the collector does. Otherwise the
+ *   reader processes the rings that the dead process left, as recovery does. */
 static void kill_once(unsigned delay_us, bool live)
 {
 	_Atomic uint64_t *acknowledged =

@@ -94,7 +94,7 @@ UNIT_TEST(rpd_gives_work_of_an_unseen_call_a_call_to_hang_on)
 		  "30|25 50|25 70|65");
 }
 
-/* Numbers of dropped calls are skipped. An activity of such a call must not be attached to the
+/* The numbers of dropped calls are missing. An activity of such a call must not be attached to the
  * neighbouring call. */
 UNIT_TEST(rpd_links_by_number_across_gaps_and_interleaved_threads)
 {
@@ -108,7 +108,7 @@ UNIT_TEST(rpd_links_by_number_across_gaps_and_interleaved_threads)
 			capture.sequence[ordinal] += gaps[i];
 			fake_activity(&capture, queue(), GT_DEVICE_KERNEL, 1, at + 50, at + 60,
 				      launch(ordinal, at, at + 10));
-			/* the previous number: belongs to no call, unless the gap is 1 */
+			/* the previous number, which belongs to no call unless the gap is 1 */
 			fake_activity(&capture, queue(), GT_DEVICE_FILL, 0, at + 70, at + 80,
 				      GT_ID(ordinal, capture.sequence[ordinal] - 1))
 				->call_start_ns = at - 1;

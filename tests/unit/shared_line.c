@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of a host, derived from calls that it made together with another host: synthetic clocks
- * with known offsets. The stated residual covers the error. */
+/* Derives a host's clock from calls that it made together with another host, with synthetic clocks
+ * whose offsets are known. The stated residual covers the error. */
 #include <errno.h>
 
 #include "capture/shared_line.h"
@@ -11,10 +11,10 @@ enum { CALLS = 400, PERIOD_NS = 10000000, LEAVE_NS = 3000 };
 #define BEGIN_NS UINT64_C(100000000000)
 
 struct made {
-	int64_t offset_ns; /* clock here - clock there, at time 0 */
-	int64_t ppb;       /* excess rate of the clock here */
+	int64_t offset_ns; /* this host's clock minus the other host's clock, at time 0 */
+	int64_t ppb;       /* by how much this host's clock is faster, in parts per billion */
 	uint64_t jitter_ns, late_here_ns, late_there_ns;
-	unsigned outliers; /* per 1,000 returns: up to 5 ms later */
+	unsigned outliers; /* number of returns per 1,000 that are up to 5 ms late */
 	uint64_t seed;
 };
 
@@ -24,7 +24,7 @@ static uint64_t draw(struct made *m, uint64_t below)
 	return below ? (m->seed >> 33) % below : 0;
 }
 
-/* Convert a time there to the clock here. */
+/* Convert a time of the other host to this host's clock. */
 static uint64_t truth(const struct made *m, uint64_t ns)
 {
 	return ns + (uint64_t)m->offset_ns + (uint64_t)((int64_t)(ns / 1000) * m->ppb / 1000000);
@@ -132,8 +132,8 @@ UNIT_TEST(returns_that_come_late_do_no_harm)
 	}
 }
 
-/* The bounds are as far apart as the other hosts wait: the returns are more exact, and the residual
- * still covers every offset within the bounds. */
+/* The distance of the bounds is the time that the other host waits. The returns are more exact, but
+ * the residual still covers every offset within the bounds. */
 UNIT_TEST(a_host_that_is_always_late_is_placed_by_returns_and_told_with_all_doubt)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++) {

@@ -325,7 +325,7 @@ static struct wide_row make_row(uint64_t number)
 	uint64_t random = number * UINT64_C(0x9e3779b97f4a7c15);
 	struct wide_row row = {.key = random >> 56, .number = number};
 
-	for (unsigned i = 0; i < 5; i++) { /* intervals of each length, and of both signs */
+	for (unsigned i = 0; i < 5; i++) { /* intervals of each length, with both signs */
 		random = (random ^ random >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
 		row.any[i] = random >> (random >> 58) % 64;
 		row.any[i] = number % 7 ? row.any[i] : -row.any[i];
@@ -333,7 +333,7 @@ static struct wide_row make_row(uint64_t number)
 	return row;
 }
 
-/* Rows packed in memory, in a file, and in memory if no file can be created. */
+/* Rows are packed in memory or in a file, or in memory if no file can be created. */
 UNIT_TEST(packed_rows_are_what_they_were_and_equal_ones_keep_their_order)
 {
 	enum { ROWS = 20000 };
@@ -516,7 +516,7 @@ UNIT_TEST(a_wait_for_a_stream_or_an_event_on_it_is_known_until_its_last_work)
 	CHECK_EQ(t.waits, 1);
 }
 
-/* A copy may launch a kernel of the runtime, which does not move the data. */
+/* A copy may launch a kernel of the runtime that does not move the data. */
 UNIT_TEST(kernels_of_a_blocking_copy_move_nothing_also_where_events_are_waited_for)
 {
 	static const uint64_t event[] = {0xe1};

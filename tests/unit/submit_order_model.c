@@ -95,7 +95,8 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
 
 struct gt_graph_span {
 	uint64_t id;
-	uint32_t parts, first, last; /* indices of the works[] that extended the span */
+	/* parts: number of works[] that extended the span; first, last: their indices */
+	uint32_t parts, first, last;
 	bool closed, lost;
 };
 enum { SPANS_MAX = 32 };
@@ -459,7 +460,7 @@ static void run_some(const struct plan *plan, uint32_t runs)
 		.kind = GT_SUBMIT_SYNC \
 	}
 
-/* Each of two threads has its own kernel, and both launch a third one. */
+/* Two threads launch a kernel of their own, and both launch a third kernel. */
 UNIT_TEST(kernels_of_two_threads_on_one_stream)
 {
 	static const struct plan
@@ -502,7 +503,7 @@ UNIT_TEST(kernels_whose_calls_fail_or_have_no_known_name)
 	CHECK(linked > 0);
 }
 
-/* A lost order is trusted again only if no earlier activity can still arrive. */
+/* A lost order is trusted again only when no earlier activity can still arrive. */
 UNIT_TEST(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it)
 {
 	static const struct planned failing = {.kind = GT_SUBMIT_LAUNCH, .name = 3, .fails = true};
@@ -741,7 +742,7 @@ static void *stream_thread(void *wanted)
 	return NULL;
 }
 
-/* Run a stream from start to end. @packet: a packet is read only after the thread has ended. */
+/* Run a stream from start to end. @packet: read a packet only after the thread has ended. */
 static void live(uintptr_t handle, uint32_t number, bool packet)
 {
 	struct gt_thread t = {.api_id = GT_ID(1, number)};

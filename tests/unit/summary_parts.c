@@ -140,7 +140,7 @@ UNIT_TEST(gaps_name_the_work_on_both_sides)
 	timeline_fini(&t);
 }
 
-/* Many timelines that each fit are bounded together, and use one file. */
+/* Many timelines, each of which fits alone, share a limit and one file. */
 UNIT_TEST(timelines_of_a_pool_are_bounded_together)
 {
 	enum { TIMELINES = 40, EACH = 9000 };
@@ -186,7 +186,7 @@ UNIT_TEST(busy_time_is_the_same_through_the_temporary_file)
 	uint64_t state = 7;
 
 	for (unsigned i = 0; i < COUNT; i++) {
-		/* activities of two threads, one thread after the other, as in a capture */
+		/* activities of two threads, one thread after the other, as in captures */
 		uint64_t start = (uint64_t)(i % (COUNT / 2)) * 1000 + next_random(&state) % 1000;
 		uint64_t end = start + next_random(&state) % 400;
 		add(&memory, start, end, start - 10, i);

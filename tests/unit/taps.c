@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Generated taps, tested with the taps of tests/gen/tiny.api: every kind of argument, a runtime
- * that fails, and programs that pass pointers that must not be followed. A plain buffer replaces
+ * that fails, and programs that pass pointers that taps must not follow. A plain buffer replaces
  * the rings. */
 #include <errno.h>
 #include <stdlib.h>
@@ -437,8 +437,8 @@ UNIT_TEST(arrays_are_recorded_with_their_lengths)
 	CHECK_EQ(r->head.words, 5 + 5 + 3 + 2 + 4);
 }
 
-/* Three arguments of each of these lengths (0: absent), under caps below, at and above a word:
- * payloads that are written together equal payloads written alone. */
+/* Three arguments, each with each of these lengths (0: absent), under caps below, at and above the
+ * size of a word. Payloads that are written together equal payloads that are written one by one. */
 UNIT_TEST(payloads_of_one_call_are_each_as_it_is_alone)
 {
 	static const uint32_t lengths[] = {0, 4, 5, 8, 9, 16, 24}, caps[] = {0, 4, 7, 8, 12, 64};
@@ -663,7 +663,7 @@ UNIT_TEST(wrap_alone_gets_no_thread)
 UNIT_TEST(operation_without_a_wrap_says_so)
 {
 	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_free].wrap == (void *)gt_tiny_wrap_tiny_free);
-	/* described, but not written */
+	/* in the description, but not written */
 	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_region].wrap == NULL);
 	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_values].wrap == NULL);
 	CHECK_EQ(gt_tiny_operations[GT_TINY_INDEX_tiny_free].table_offset, 11 * 8);

@@ -214,8 +214,8 @@ UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_reported_with_the_next
 	pthread_t thread;
 	int calls = 0;
 
-	/* contexts are notified last to first: this context follows the context that ends the
-	 * thread */
+	/* contexts are notified last to first, so this context is notified after the one that ends
+	 * the thread */
 	listen();
 	CHECK_OK(gputap_context_create(&opts, &ctx));
 	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, end_thread, &calls));
@@ -260,7 +260,8 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 	pthread_t thread, ends;
 	int calls = 0;
 
-	/* contexts are notified last to first, so this context follows the context that jumps */
+	/* contexts are notified last to first, so this context is notified after the one that
+	 * jumps */
 	listen();
 	CHECK_OK(gputap_context_create(&opts, &ctx));
 	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, jump_late, &calls));
@@ -386,7 +387,7 @@ UNIT_TEST(a_drain_does_not_wait_for_a_context_that_is_gone_or_for_the_parent_of_
 	ctx = listen();
 	submit();
 	gputap_context_destroy(ctx);
-	ctx = listen(); /* in the slot of the destroyed context */
+	ctx = listen(); /* uses the slot of the destroyed context */
 	CHECK_EQ(gputap_context_drain(ctx, 0, NULL), 0);
 	submit();
 	if (fork() == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and arguments for tools: values of live calls as text, with and without following pointers,
- * statuses, C++ types. */
+/* Names and arguments for tools: values of live calls as text, with and without following pointers;
+ * statuses; C++ types. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +146,7 @@ UNIT_TEST(what_a_call_writes_is_shown_when_it_has_as_far_as_it_has)
 	ids.num_entries = 1;
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
 		     "platforms=[0x10] (1/1)"));
-	returned = CL_INVALID_VALUE; /* the call failed, and did not set the memory */
+	returned = CL_INVALID_VALUE; /* the call failed without setting the memory */
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
 		     "platforms=0x"));
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1),
@@ -210,7 +210,7 @@ UNIT_TEST(a_calls_status_is_what_it_returned_or_wrote)
 	call.args = &kernel;
 	call.ret = &made;
 	call.ret_bytes = sizeof made;
-	/* the call failed without a reason */
+	/* the call failed, but reported no status */
 	CHECK_EQ(gputap_call_has_failed(&call, &status), -ENODATA);
 	made = &kernel;
 	CHECK_EQ(gputap_call_has_failed(&call, &status), 0);

@@ -93,8 +93,8 @@ UNIT_TEST(a_buffer_is_handed_over_when_the_watermark_is_reached_and_not_before)
 		.size = sizeof o, .bytes = 4096, .watermark = 3584, .fn = collect, .user = &s};
 	struct gputap_buffer *b;
 
-	/* a separate buffer each, because after a flush the delivery may check once more the data
-	 * present by then */
+	/* a separate buffer for each round, because after a flush the delivery thread may check the
+	 * buffer once more, when the next round has written to it */
 	for (int round = 1; round <= 3; round++) {
 		CHECK_OK(gputap_buffer_create(&o, &b));
 		for (int i = 0; i < 3584 / 32 - 1; i++) /* each 16 bytes are preceded by a head of
@@ -105,7 +105,7 @@ UNIT_TEST(a_buffer_is_handed_over_when_the_watermark_is_reached_and_not_before)
 		CHECK_OK(put(b, 0, (uint64_t)round * 1000 + 999));
 		while (atomic_load(&s.count) < (uint64_t)round * 112)
 			usleep(100);
-		CHECK_OK(gputap_buffer_destroy(b)); /* the callback has returned by then */
+		CHECK_OK(gputap_buffer_destroy(b)); /* the callback has returned by now */
 		CHECK_EQ(s.batches, round);
 	}
 }
@@ -127,7 +127,7 @@ UNIT_TEST(a_discarding_buffer_counts_what_it_drops_exactly)
 	CHECK_LE(written, 3 * 8192 / 32);
 	atomic_store(&s.hold, 0);
 	CHECK_OK(gputap_buffer_flush(b));
-	CHECK_OK(put(b, 0, 5000)); /* the buffer has room again */
+	CHECK_OK(put(b, 0, 5000)); /* the buffer has free space again */
 	CHECK_OK(gputap_buffer_flush(b));
 	CHECK_EQ(s.count, written + 1);
 	CHECK_EQ(s.lost, dropped);
@@ -480,7 +480,7 @@ UNIT_TEST(a_callback_that_ends_its_thread_is_called_in_another_one)
 	struct seen others = {0};
 
 	CHECK_OK(gputap_buffer_create(&o, &b));
-	other = make(&others, 0, 0); /* a buffer of the same delivery */
+	other = make(&others, 0, 0); /* a buffer with the same delivery thread */
 	endings = 3;
 	for (uint64_t i = 1; i <= 5; i++) {
 		CHECK_OK(put(b, 0, i));
@@ -531,7 +531,7 @@ UNIT_TEST(threads_are_notified_around_their_start_in_the_thread_that_starts_them
 	b = make(&s, 0, 0);
 	CHECK_EQ(before, 2);
 	CHECK_OK(gputap_buffer_destroy(b));
-	b = make(&s, 0, 0); /* the shared thread exists */
+	b = make(&s, 0, 0); /* the shared thread exists already */
 	CHECK_EQ(before, 2);
 	CHECK_OK(gputap_buffer_destroy(b));
 }

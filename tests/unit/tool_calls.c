@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Notifications of calls to tools: the notified tools, the order of notifications, and their end.
- * Tests with many threads are in tool_calls_threads.c. */
+/* Notifies tools of calls: which tools are notified, in which order, and until when. Tests with
+ * many threads are in tool_calls_threads.c. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ UNIT_TEST(which_calls_a_context_is_notified_of_changes_while_it_is_started)
 	CHECK_STR(notified, "a+0 a-0 ");
 }
 
-/* Up to seven contexts are read in one word, more contexts in another way. */
+/* Up to seven contexts are read as one word. More contexts are read in another way. */
 UNIT_TEST(so_are_more_than_fit_into_a_word_and_those_that_are_left_of_them)
 {
 	static const char *const names[] = {"a", "b", "c", "d", "e", "f",
@@ -413,8 +413,8 @@ static void call_within(const struct gputap_call *c, uint64_t *data, void *user)
 
 static void hip_within(void)
 {
-	call_of(&hip_table, 0, 0, NULL); /* call of the runtime itself */
-	call(1, 0);                      /* call of another runtime, below HIP */
+	call_of(&hip_table, 0, 0, NULL); /* a call that the runtime makes */
+	call(1, 0);                      /* a call of another runtime, which HIP uses */
 }
 
 UNIT_TEST(the_runtimes_own_calls_are_not_reported_but_those_of_callbacks_and_of_lower_runtimes_are)

@@ -8,7 +8,7 @@
 #include "tool/tool.h"
 #include "unit.h"
 
-/* A domain without a runtime, of which only the number is known. */
+/* A domain without a runtime. Only its number is known. */
 #define DOMAIN ((uint32_t)GT_DOMAIN_COUNT - 2)
 enum { OPERATIONS = 3, HIP_OPERATIONS = 1 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Use all of the tool API at once, from many threads, while tools come and go at random: calls that
+/* Uses the whole tool API at once, from many threads, while tools come and go at random: calls that
  * submit work, helpers that record and report the end of the work, objects that are loaded and
  * unloaded, buffers, retirement. Checks the notifications of each tool: none while it is stopped;
  * every end goes to the tool that got the start, with its eight bytes; parents precede children;
@@ -220,7 +220,7 @@ static void *tool(void *arg)
 
 /* The runtime ------------------------------------------------------------------ */
 
-/* Activities on their way to a helper. */
+/* Activities that a helper has yet to complete. */
 static struct gt_tool_activity *_Atomic in_flight[IN_FLIGHT];
 
 static bool hand_to_helper(struct gt_tool_activity *p, unsigned at)

@@ -163,7 +163,7 @@ static unsigned open_descriptors(void)
 	return count;
 }
 
-/* Run in the process of the test. Does not return to the caller's stdio buffers. */
+/* Run in the test's own process. Does not return. */
 static void run_here(const struct unit_test *test)
 {
 	unsigned before = open_descriptors(), after;

@@ -32,7 +32,8 @@ struct unit_test {
 void unit_register(struct unit_test *test);
 void unit_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
-/* End the test as not possible here. @reason is printed and must be in tests/skips.txt. */
+/* End the test, because it is not possible here. @reason is printed and must be in
+ * tests/skips.txt. */
 void unit_skip(const char *reason) __attribute__((noreturn));
 /* Skip the test under an emulator with fewer features than the kernel: qemu 7.2 wipes no page in a
  * fork child (MADV_WIPEONFORK), and its process_vm_readv() reads only memory that is mapped for

@@ -51,7 +51,7 @@ UNIT_TEST(each_caller_is_found_by_the_tables)
 	descend(DEEP, unwind);
 #if defined(__x86_64__)
 	CHECK_EQ((int)end, GT_UNWIND_WHOLE);
-#else /* only frame pointers are used, and some code may lack them */
+#else /* only frame pointers are used, which some code may not have */
 	CHECK(count > 0);
 	if (count <= DEEP)
 		return;
@@ -113,8 +113,8 @@ UNIT_TEST(code_without_tables_that_calls_itself_is_walked_by_frame_pointers)
 	check_descent();
 }
 
-/* The register may point to garbage or unmapped memory, or form a circle: the walk must never leave
- * the stack. */
+/* The frame pointer may lead to garbage, to unmapped memory or into a circle, but the walk must
+ * never leave the stack. */
 UNIT_TEST(a_register_that_is_no_frame_pointer_ends_the_walk)
 {
 	uint64_t words[64], seed = 1;

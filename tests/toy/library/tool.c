@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that counts calls and activities of the toy runtime, using only their names. */
+/* A tool that counts calls and activities of the toy runtime, which it knows only by name. */
 #include <stdio.h>
 #include <string.h>
 
