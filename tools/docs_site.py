@@ -3,8 +3,8 @@
 
 Documents link to each other as GitHub shows them, also to files outside docs/. The site has pages
 for these files: README.md is the front page, other documents keep their text, manual pages are
-converted with mandoc, source files become a listing, and a folder a list of its files. A link to
-any other target stays unchanged, and `mkdocs build --strict` fails."""
+converted with mandoc, a source file becomes a listing, and a folder becomes a list of its files. A
+link to any other target stays unchanged, and `mkdocs build --strict` fails."""
 import pathlib
 import posixpath
 import re

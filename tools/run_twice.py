@@ -32,7 +32,8 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def run_pytest(folder, *arguments):
-    """Return exit status and outcomes as sets, or None if pytest did not reach its summary."""
+    """Return the exit status, and the test ids by outcome as sets, or None if pytest did not reach
+    its summary."""
     out = folder / "outcomes.json"
     out.unlink(missing_ok=True)
     path = os.pathsep.join([str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH", "")])

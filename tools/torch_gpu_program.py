@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The program that tools/try-torch-gpu runs, each time in a separate Python that has torch. The
-last line of its output is JSON: measurements and counts."""
+"""The program that tools/try-torch-gpu runs, each time in a new process of the Python that has
+torch. The last line of its output is JSON: measurements and counts."""
 import argparse
 import collections
 import contextlib
@@ -72,7 +72,7 @@ class Trainer:
             getattr(torch, self.device).synchronize()
 
     def step_times(self, count):
-        """Return the milliseconds of each step, including its completion on the device."""
+        """Return the milliseconds of each step, up to its completion on the device."""
         times = []
         for _ in range(count):
             begin = time.perf_counter_ns()
@@ -132,8 +132,8 @@ def count_events(events):
 
 
 def count_links(events):
-    """Return for each device: its activities; how many have no operator, no call, no arrow; how
-    many are early (started before their calls)."""
+    """Return for each device the number of its activities, how many have no operator, no call or no
+    arrow, and how many are early (started before their calls)."""
     owners = {e["args"]["External id"] for e in events
               if e.get("cat") in ("cpu_op", "user_annotation") and "External id" in e["args"]}
     calls = {e["args"]["correlation"]: e for e in events
@@ -156,7 +156,7 @@ def count_links(events):
 
 
 def labels(events):
-    """Return the labels of the row of each device with activities."""
+    """Return the labels of the row of each device that has activities."""
     devices = {e["pid"] for e in events if e.get("ph") == "X" and e.get("cat") in WORK}
     found = {device: [] for device in sorted(devices)}
     for e in events:

@@ -3,8 +3,8 @@
 
 torch's C++ interface changes with every minor version. The libraries are therefore built from the
 headers of the installed torch, and are valid only for its minor version. pip hides installed
-packages from a build, so torch is searched in the folders where this Python keeps its packages.
-GPUTAP_TORCH names the torch folder."""
+packages from a build, so this script searches for torch in the folders where this Python keeps its
+packages. GPUTAP_TORCH names the torch folder."""
 import base64
 import hashlib
 import os

@@ -5,8 +5,8 @@
  *
  *   | page: header, written in an export | pages of an allocation | header | pages | ...
  *
- * Parts are not reused. A freed part is punched out of the file, by the process that made the part
- * or by the last process that closes it. The header counts the processes that have the part open.
+ * Parts are not reused. Either the process that made a part or the last process that closes it
+ * punches the freed part out of the file. The header counts the processes that have the part open.
  *
  * An allocation is a mapping of its part of the file, and needs no descriptor until it is exported.
  * The export opens the file again and sets the position of that descriptor to the part's offset,

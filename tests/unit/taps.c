@@ -438,7 +438,7 @@ UNIT_TEST(arrays_are_recorded_with_their_lengths)
 }
 
 /* Three arguments, each with each of these lengths (0: absent), under caps below, at and above the
- * size of a word. Payloads that are written together equal payloads that are written one by one. */
+ * size of a word. Payloads that are written together equal payloads that are written separately. */
 UNIT_TEST(payloads_of_one_call_are_each_as_it_is_alone)
 {
 	static const uint32_t lengths[] = {0, 4, 5, 8, 9, 16, 24}, caps[] = {0, 4, 7, 8, 12, 64};

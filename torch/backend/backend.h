@@ -29,7 +29,7 @@ void check_status(refdevError_t status, const char *call);
 
 // Devices and streams ---------------------------------------------------------
 
-// Return the number of devices. Never throws: 0 without a device.
+// Return the number of devices. Never throws; returns 0 without a device.
 int count_devices();
 int get_device();
 void set_device(int device);
@@ -63,7 +63,7 @@ refdevStream_t find_stream(int device, c10::StreamId id);
 c10::DeviceAllocator *device_allocator();
 c10::Allocator *pinned_allocator();
 bool is_pinned(const void *memory);
-// Keep the host memory until the device has completed its current activities.
+// Do not free the host memory until the device has completed its current activities.
 void keep_pinned(const void *memory);
 
 } // namespace refdev

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Copies between host and device, between devices, between layouts and types; fills.
+// Copies between host and device, between devices, and between layouts and types. Fills memory.
 //
 // Host memory is copied with refdevMemcpyAsync() if both sides are dense in the same order,
 // otherwise through a dense tensor on the side that has other strides. Each copy from or to the
@@ -115,7 +115,7 @@ void copy_here(const at::Tensor &from, const at::Tensor &to)
 }
 
 // Copy between devices. The streams of both devices wait for each other; the stream of @from
-// copies.
+// executes the copy.
 void copy_across(const at::Tensor &from, const at::Tensor &to)
 {
 	const int source = from.device().index(), target = to.device().index();
@@ -171,7 +171,7 @@ at::Tensor copy_from(const at::Tensor &from, const at::Tensor &to, bool non_bloc
 		else
 			copy_host(source, to, non_blocking);
 	} else if (is_here(to)) {
-		// the host converts if the source is on the host, otherwise this device does
+		// the host converts if the source is on the host, otherwise the device converts
 		const auto type = is_here(source) ? source.scalar_type() : to.scalar_type();
 		const at::Tensor dense = source.to(type).contiguous();
 		const at::Tensor landed = at::empty(to.sizes(), to.options().dtype(type));

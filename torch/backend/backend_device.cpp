@@ -230,7 +230,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
 
-// A generator of random numbers. Contains a CPU generator, which operators use.
+// A generator of random numbers. Contains the CPU generator that operators use.
 struct Generator final : c10::GeneratorImpl {
 	at::Generator host;
 
@@ -463,7 +463,7 @@ REFDEV_EXPORT uint64_t refdev_torch_first_seed(int device)
 	return refdev::default_generator(device).current_seed();
 }
 
-// Return the length of the state. Writes nothing if @room is too small.
+// Return the length of the generator's state. Writes nothing if @room is too small.
 REFDEV_EXPORT size_t refdev_torch_get_state(int device, void *state, size_t room)
 {
 	const at::Tensor t = refdev::default_generator(device).get_state();
@@ -473,7 +473,7 @@ REFDEV_EXPORT size_t refdev_torch_get_state(int device, void *state, size_t room
 	return t.nbytes();
 }
 
-// Set the state. Return 0, or 1 if the state is invalid.
+// Set the generator's state. Return 0, or 1 if the state is invalid.
 REFDEV_EXPORT int refdev_torch_set_state(int device, const void *state, size_t bytes)
 {
 	at::Generator generator = refdev::default_generator(device);

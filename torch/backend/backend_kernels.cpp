@@ -57,8 +57,8 @@ template <typename F> void each_row(const refdevGroup *g, const Elementwise &e, 
 	}
 }
 
-// Return the start of operand @o and the distance between its elements. A value is copied to
-// @value.
+// Return the start of operand @o and the distance between its elements. If the operand is a value,
+// copy it to @value.
 template <typename T>
 const T *find_operand(const Elementwise &e, int o, const int64_t *offsets, T *value,
 		      int64_t *stride)

@@ -93,7 +93,7 @@ struct Gemm {
 	void *out;
 };
 
-// Return a kernel registered with the device, or NULL if the type has no kernel.
+// Return a kernel that is registered with the device, or NULL if there is none for the type.
 refdevKernel_t find_kernel(Operation operation, Type type);
 // Return a kernel that moves elements of @bytes: 1, 2, 4, 8, 16. @copy: true to copy operand 1,
 // false to write the bits of a value.

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-// Allocator of device memory. Freed memory is kept for the stream that it was allocated on. Later
-// activities on that stream start only after earlier users of the memory, so no wait is needed.
-// Memory that other streams also used (record_stream) is reused after events on those streams have
-// completed.
+// Allocates device memory. Freed memory is kept for the stream that it was allocated on. Later
+// activities on that stream start only after earlier activities that use the memory, so no wait is
+// needed. Memory that other streams also used (record_stream) is reused once events on those
+// streams have completed.
 //
 //   allocated ── release() ──┬─ one stream ──────────────────► kept ── allocate() ──► allocated
 //                            └─ others too ──► pending, events ──┘ └── emptyCache() ──► freed
 //
-// Locking: `lock`, a leaf lock except for calls to refdev. torch's profiler is notified without the
-// lock.
+// Locking: `lock` is a leaf lock, except for calls to refdev. It is not held while torch's profiler
+// is notified.
 // Never here: destructors at the end of the process, because tensors may be destroyed later.
 #include <map>
 #include <mutex>
@@ -233,7 +233,7 @@ Block *Allocator::get_block(int device, size_t asked)
 	return b;
 }
 
-// Return the smallest sufficient block that is less than twice as large as needed.
+// Return the smallest block that is large enough, but less than twice as large as needed.
 Block *Allocator::find_kept(int device, c10::StreamId stream, size_t bytes)
 {
 	Kept &k = kept[size_t(device)];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // torch's operators on the device. Operators that torch calls structured are registered only in the
-// `out` form: torch derives the functional and in-place forms, and has checked shapes and types
-// before the call. Operators with types or layouts that no kernel supports, and all unregistered
-// operators, run on the CPU: their tensors are copied to the CPU and back.
+// `out` form, from which torch derives the functional and in-place forms. torch checks shapes and
+// types before the call. Operators with types or layouts that no kernel supports, and all
+// unregistered operators, run on the CPU; their tensors are copied to the CPU and back.
 #include <ATen/EmptyTensor.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
@@ -522,7 +522,8 @@ Tensor &sum_product_out(const Tensor &bias, const Tensor &a, const Tensor &b, co
 
 // The rest --------------------------------------------------------------------
 
-// In the functional form torch has allocated @out. A tensor from the program may have any size.
+// In the functional form torch has allocated @out. An @out that the program passes may have
+// any size.
 Tensor &cat_out(const at::ITensorListRef &tensors, int64_t dim, Tensor &out)
 {
 	at::DimVector sizes;
@@ -566,7 +567,7 @@ Tensor mse_loss_backward(const Tensor &gradient, const Tensor &a, const Tensor &
 	return at::mul(at::mul(at::sub(a, b), 2 / count), gradient);
 }
 
-// Choose attention through matrix products and softmax, because no fused form is implemented.
+// Choose attention that uses matrix products and softmax, because this backend has no fused kernel.
 int64_t choose_attention(const Tensor &, const Tensor &, const Tensor &, const OptionalTensor &,
 			 double, bool, std::optional<double>, bool)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Build the device "refdev" with pip (PEP 517), like the bridge: from the headers of the installed
-torch, and only for its minor version. GPUTAP_REFDEV names librefdev.so.1 if the library is neither
+torch, and for no other minor version. GPUTAP_REFDEV names librefdev.so.1 if the library is neither
 built in this checkout (build/soft/refdev) nor installed."""
 import os
 import subprocess

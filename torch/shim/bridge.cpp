@@ -6,7 +6,7 @@
 //   records of libgputap-plugin ──┘   (bridge_records.h)      processTrace()
 //
 // The table is in the buffer that Kineto keeps with the trace, and is destroyed with that buffer.
-// Built from the headers of the installed torch. Needs libkineto::api() of libtorch_cpu, and
+// Built with the headers of the installed torch. Needs libkineto::api() from libtorch_cpu, and
 // gputap's libraries, which are loaded with dlopen(); a missing library contributes no records.
 // Never here: static destructors (Kineto ends open sessions after them), exceptions that escape.
 #include <ctime>
@@ -77,9 +77,9 @@ lk::ResourceInfo stream_row(int32_t device, int32_t stream)
 const ActivityType device_types[] = {ActivityType::CONCURRENT_KERNEL, ActivityType::GPU_MEMCPY,
 				     ActivityType::GPU_MEMSET};
 
-// Return the types that a profile records, from Kineto's types, with the filters of torch 2.13. If
-// torch does not know a device, it drops the types that the user has requested for that device.
-// Python then passes these types on (devices_wanted).
+// Return the types that a profile records: Kineto's types after the filters of torch 2.13. torch
+// drops the types that the user requests for a device that torch does not know. Python then passes
+// these types on (devices_wanted).
 std::set<ActivityType> wanted_types(bridge &b, const std::set<ActivityType> &types)
 {
 	std::set<ActivityType> wanted = types;
@@ -279,7 +279,7 @@ void session::start()
 		began_.size = ended_.size = sizeof began_;
 		tool.gputap_clock_read(&began_);
 		tool.gputap_context_start(b.context);
-		// record CUDA from one source only, never also from Kineto
+		// record CUDA from one source only: not if Kineto also records it
 		has_cuda_ = b.takes_cuda && !beside_gpus_ && b.cuda_context &&
 			    !tool.gputap_context_start(b.cuda_context);
 	}
@@ -507,7 +507,7 @@ class profiler final : public lk::IActivityProfiler
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// @tool_library, @plugin_library: from dlopen(), or NULL. Return 0; 1 if already registered.
+// @tool_library, @plugin_library: from dlopen(), or NULL. Return 0, or 1 if already registered.
 EXPORT int gputap_bridge_register(void *tool_library, void *plugin_library)
 {
 	bridge &b = the();
@@ -527,8 +527,9 @@ EXPORT void gputap_bridge_show_waits(int show)
 	the().shows_waits = show != 0;
 }
 
-// Set the GPU activities of the next prepared profile: bits for kernels, memcpys and memsets, in
-// case torch does not know the devices that the user has requested. Negative: use Kineto's types.
+// Set the GPU activities of the profile that is prepared next, as bits for kernels, memcpys and
+// memsets, in case torch does not know the devices that the user requests. Negative: use Kineto's
+// types.
 EXPORT void gputap_bridge_want_devices(int bits)
 {
 	the().devices_wanted = bits;
@@ -541,7 +542,7 @@ EXPORT void gputap_bridge_take_cuda(int take)
 	the().takes_cuda = take != 0;
 }
 
-// Return a count of the last profile: "kept", "outside", "unlinked", "lost", "unfinished",
+// Return one of the last profile's counts: "kept", "outside", "unlinked", "lost", "unfinished",
 // "unshown", "processing_ns"; and "plugins", "record_bytes", "block_bytes".
 EXPORT int64_t gputap_bridge_count(const char *what)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Records in the form that Kineto expects: their memory, names, and the numbers that link them.
+// Records in the form that Kineto expects, with their memory, names and the numbers that link them.
 //
 //   table:  block ── block ── ...     each with BLOCK activities, which never move
 //   activity: | vtable | linked | record |    the record answers Kineto's queries
@@ -186,7 +186,7 @@ class table
 		blocks_.clear();
 		count_ = used_ = 0;
 	}
-	// Add used pages to the table, which the kernel need not clear, unlike new pages.
+	// Add pages that were in use before. Unlike new pages, the kernel need not clear them.
 	void take_pages(void *pages, size_t bytes)
 	{
 		if (!make_room(spare_))
@@ -202,7 +202,7 @@ class table
 		std::swap(count_, other.count_);
 		std::swap(used_, other.used_);
 	}
-	// Add a record. Return false if memory ran out.
+	// Add a record. Return false if out of memory.
 	bool add(const record &r)
 	{
 		if (count_ == blocks_.size() * BLOCK && !grow())
@@ -364,8 +364,8 @@ class names
 // Flows ---------------------------------------------------------------------------------------
 
 // Map correlations of GPU activities and of their calls to 31-bit numbers. Each source has a map,
-// because sources count independently. Correlations that are close together, as usual, index the
-// slots directly; otherwise a hash finds the slot.
+// because sources count independently. Correlations are usually close together and then index the
+// slots directly; otherwise a hash table maps them to slots.
 class flows
 {
       public:

@@ -28,7 +28,7 @@ enum {
 	CALLS_MAX = 4096, // per domain
 };
 
-// gputap's functions, found in its libraries. NULL: not available.
+// gputap's functions, which are looked up in its libraries. NULL: not available.
 #define TOOL_FUNCTIONS(X)         \
 	X(gputap_tool_add)        \
 	X(gputap_context_create)  \
@@ -63,7 +63,7 @@ struct plugin_functions {
 	PLUGIN_FUNCTIONS(DECLARE)
 } plugins;
 
-// State that stays open until the process ends.
+// State that exists until the process ends.
 struct bridge {
 	std::mutex lock; // protects fields that callbacks in gputap's threads write
 	bool recording = false;
@@ -127,8 +127,8 @@ bool is_shown(const gputap_activity &w)
 	       w.type != GPUTAP_ACTIVITY_SCRATCH && w.start && w.end >= w.start;
 }
 
-// CUDA devices keep CUDA's numbers, because a profile with CUDA from gputap has no other rows for
-// them.
+// CUDA devices keep CUDA's numbers, because a profile that takes CUDA from gputap has no other rows
+// for these devices.
 int32_t number_of_device(const bridge &b, uint32_t domain, uint64_t number, uint64_t handle)
 {
 	return (int32_t)((int)domain == b.cuda ? handle : domain * DEVICES_OF_DOMAIN + number);

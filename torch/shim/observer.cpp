@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Notifies gputap of torch's operators: start and end of each RecordFunction become a range.
+// Notifies gputap of torch's operators: each RecordFunction becomes a range.
 //
 // Built from the headers of the installed torch. gputap's functions are looked up in the process.
 // If nothing is recorded, torch gets no callback and runs unchanged.
@@ -28,7 +28,7 @@ uint64_t key_of(const at::RecordFunction &f)
 	return reinterpret_cast<uintptr_t>(&f);
 }
 
-// @sequence: negative: none.
+// @sequence: a negative number means none.
 gputap_range_opts options(gputap_range_kind kind, int64_t sequence)
 {
 	gputap_range_opts opts = {};
@@ -41,8 +41,8 @@ gputap_range_opts options(gputap_range_kind kind, int64_t sequence)
 }
 
 // Autograd reports each node twice: as a function whose name has this prefix, and inside that
-// function as the node. The second report costs torch 0.5 us for the name. This report is therefore
-// not requested, and its information is taken from the node itself.
+// function as the node. The second report costs torch 0.5 us, for the name. The observer therefore
+// does not request the second report, and gets its information from the node itself.
 const char EVALUATE[] = "autograd::engine::evaluate_function: ";
 
 bool is_node(const char *name)

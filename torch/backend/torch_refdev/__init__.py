@@ -10,8 +10,8 @@ BUILT_FOR = None
 
 
 def _loaded_version():
-    """Return (major, minor) of the loaded torch, from its C function, or None if the version is
-    unknown."""
+    """Return the loaded torch's (major, minor), which its C function gives, or None if the version
+    is unknown."""
     try:
         read_version = ctypes.CDLL('libtorch_cpu.so', mode=os.RTLD_NOLOAD).aoti_torch_abi_version
     except (OSError, AttributeError):

@@ -6,8 +6,8 @@
     def load(): ...
     gputap.pause(), gputap.resume()
 
-Under `gputap run`, ranges are recorded with their calls and GPU activities. Without it they cost
-one check and do nothing."""
+Under `gputap run`, ranges are recorded with their calls and GPU activities. Without `gputap run`, a
+range costs one check and does nothing."""
 import ctypes
 import functools
 import itertools
@@ -20,7 +20,8 @@ _keys = itertools.count(1 << 48)  # distinct from addresses, which torch's obser
 
 
 def _functions():
-    """Return the library's functions if `gputap run` has loaded it and records, else None."""
+    """Return the library's functions if `gputap run` has loaded the library and recording is on,
+    else None."""
     process = ctypes.CDLL(None)
     try:
         begin, end, source = (process.gputap_range_begin, process.gputap_range_end,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Load the libraries that were built for the installed torch, and only for its version. The
-libraries are in this package, which torch imports. gputap.torch is for programs that import it.
+"""Load the libraries that were built for the installed torch, and only if its version matches. The
+libraries are in this package, which torch imports; programs import gputap.torch.
 
-A C function of torch returns its version before any C++ function is used. With another or an
-unknown version, one line is printed, and no library is loaded."""
+A C function of torch returns its version before any C++ function is used. If the version is
+different or unknown, one line is printed and no library is loaded."""
 import ctypes
 import os
 import re
@@ -44,8 +44,8 @@ def is_prerelease(text):
 
 
 def refusal(built, library):
-    """Return why @library, built for torch version @built, does not fit the loaded torch, or None
-    if it does."""
+    """Return the reason why @library, built for torch version @built, does not fit the loaded
+    torch, or None if it does."""
     torch_library = loaded_torch()
     if not torch_library:
         return 'torch is not loaded, or has no libtorch_cpu.so'

@@ -12,7 +12,7 @@ import gputap
 from torch.nn.modules import module as _module
 
 _names = weakref.WeakKeyDictionary()
-_numbers = collections.defaultdict(itertools.count)  # next number for each class of modules
+_numbers = collections.defaultdict(itertools.count)  # next number for a module of each class
 
 
 def _begin(module, inputs):

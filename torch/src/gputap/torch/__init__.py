@@ -31,8 +31,8 @@ _open_profile = None  # open profile() or None
 
 
 def _open(name):
-    """Return gputap's library with this name, from the command's folder or through the linker, else
-    None."""
+    """Return gputap's library with this name, from the command's folder or as the dynamic linker
+    finds it, else None."""
     folders = []
     command = shutil.which('gputap')
     if os.environ.get('GPUTAP_LIBRARIES'):
@@ -68,7 +68,7 @@ def _register():
 
 
 def _end_open_profile():
-    """End an open profile, because torch crashes if exit() is called inside a profile."""
+    """End an open profile at exit, because torch crashes if exit() is called inside a profile."""
     if torch._C._autograd._profiler_enabled():
         torch._C._autograd._disable_profiler()
 
@@ -84,9 +84,9 @@ atexit.register(_end_open_profile)
 
 
 def counts():
-    """Return counts of records in the last profile: kept, outside (of its window), unlinked
-    (activities without an operator), lost, unfinished (activities that had not completed at its
-    end), unshown (counter samples, which torch 2.11 cannot write)."""
+    """Return counts of records in the last profile: kept, outside (of the profile's window),
+    unlinked (activities without an operator), lost, unfinished (activities that had not completed
+    at the profile's end), unshown (counter samples, which torch 2.11 cannot write)."""
     return {
         what: _bridge.gputap_bridge_count(what.encode()) if _bridge else 0
         for what in ('kept', 'outside', 'unlinked', 'lost', 'unfinished', 'unshown',
@@ -95,8 +95,8 @@ def counts():
 
 
 def plugins():
-    """Return vendors' plug-ins, each with its name, its file, the first failure in the last profile
-    (or None), and the number of faults in its records, keyed by fault."""
+    """Return vendors' plug-ins, each with its name, its file, its first failure in the last profile
+    (or None), and the number of faults of each kind in its records."""
     class Plugin(ctypes.Structure):
         _fields_ = [('size', ctypes.c_size_t)] + [(f, ctypes.c_char_p)
                                                   for f in ('path', 'name', 'vendor', 'version')]
@@ -127,9 +127,10 @@ _ALL_KINDS = 7
 
 
 def _device_kinds(activities, cuda):
-    """Return bits for the kinds of GPU activity that @activities requests: all by default, none
-    for CPU alone. torch drops requests for devices that it does not know, so the bridge cannot see
-    them. `cuda`: true if CUDA's activities are requested without its type."""
+    """Return bits for the kinds of GPU activity that @activities requests: all kinds by default, no
+    kind for CPU alone. torch drops requests for devices that it does not know, so the bridge cannot
+    see them. `cuda`: true if CUDA's activities are requested although @activities does not contain
+    CUDA's type."""
     if activities is None:
         return _ALL_KINDS
     kinds = 0
@@ -143,7 +144,8 @@ def _device_kinds(activities, cuda):
 
 
 def _follow_profiles(base):
-    """Make profiles of torch's own class also pass on the GPU activities that they request."""
+    """Make profiles of torch's own class also pass on the GPU activities that they request to the
+    bridge."""
     init, prepare = base.__init__, base.prepare_trace
 
     @functools.wraps(init)
@@ -170,9 +172,9 @@ def _without_cuda(activities):
 
 
 class profile(_profiler.profile):
-    """torch.profiler.profile that counts device time of backends that torch does not know.
-    `waits`: include the waiting times of streams on plug-in devices, as torch does for CUDA if
-    enable_cuda_sync_events is set; they add to the total of the device.
+    """torch.profiler.profile that counts device time of backends that torch does not know. `waits`:
+    include the waiting times of streams on plug-in devices, as torch does for CUDA if
+    enable_cuda_sync_events is set; these times add to the device's total.
     `cuda`: take CUDA calls and activities from gputap instead of Kineto, which works only under
     `gputap run`. None: use GPUTAP_TORCH_CUDA, which also applies to torch's own profile."""
 
