@@ -147,8 +147,7 @@ THUNK_API HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *event)
 		return soft_opened();
 	if (!event)
 		return HSAKMT_STATUS_INVALID_HANDLE;
-	if (!has_mailbox(event->EventData.EventType)) /* the driver also sets events without a
-	 * mailbox */
+	if (!has_mailbox(event->EventData.EventType)) /* only the driver sets such events */
 		return HSAKMT_STATUS_ERROR;
 	soft_event_signal(event->EventId);
 	return HSAKMT_STATUS_SUCCESS;

@@ -46,7 +46,7 @@ enum soft_cupti_version {
 	SOFT_CUPTI_12_9,
 	SOFT_CUPTI_13_0,
 	SOFT_CUPTI_13_5,
-	SOFT_CUPTI_NONE, /* true if `gputap soft cuda` omits the CUPTI substitute */
+	SOFT_CUPTI_NONE, /* `gputap soft cuda` omits the CUPTI substitute */
 	SOFT_CUPTI_VERSIONS
 };
 

@@ -302,8 +302,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_propertie
 			((struct newer_ip_version *)next)->version = IP_VERSION;
 		else if ((int)next->stype == NEWER_STYPE_MUTABLE_PROPERTIES)
 			((struct newer_mutable_properties *)next)->command_flags = 0x7f;
-		else if ((int)next->stype == NEWER_STYPE_KERNEL_TIMES) /* in device ticks, and in
-		 * host ns */
+		else if ((int)next->stype == NEWER_STYPE_KERNEL_TIMES) /* in ticks, in host ns */
 			((struct newer_kernel_times *)next)->flags = 3;
 	return ZE_RESULT_SUCCESS;
 }

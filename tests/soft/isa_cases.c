@@ -87,8 +87,7 @@ uint64_t isa_value(const char *type)
 #define ONE_OF(list) list[pick / 8 % (sizeof(list) / sizeof(*list))]
 	if (pick % 8 >= 5)
 		return any;
-	if (!strcmp(type, "f32")) /* also values of medium size, so that not all results are
-	 * infinite */
+	if (!strcmp(type, "f32")) /* medium values keep results finite */
 		return pick % 8 < 2 ? ONE_OF(f32)
 				    : (any & 0x8fffffff) | ((uint32_t)(any >> 32) % 24 + 116) << 23;
 	if (!strcmp(type, "f64"))

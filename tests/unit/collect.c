@@ -22,8 +22,7 @@
 #include "util/error.h"
 
 #if !defined(__SANITIZE_ADDRESS__)
-#define STEPPED     /* stop after single instructions; a collector with sanitizers executes ten
- * times as many */
+#define STEPPED     /* single-step the collector; sanitizers would make ten times as many steps */
 enum { KILLS = 4 }; /* kills per stage; GPUTAP_KILLS=24 for a long run */
 #endif
 

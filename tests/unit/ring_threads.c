@@ -509,8 +509,7 @@ UNIT_TEST(calls_in_signal_handlers_are_recorded_or_counted)
 		     at += ((struct gt_record *)(gt_block_data(b) + at))->words * 8u) {
 			const struct gt_record_call *c = (const void *)(gt_block_data(b) + at);
 
-			if (c->head.kind == GT_RECORD_EVENT) /* event about losses inside signal
-			 * handlers */
+			if (c->head.kind == GT_RECORD_EVENT) /* event: losses in handlers */
 				continue;
 			CHECK_EQ(c->args[2], ~c->args[0]);
 			r->records++;
