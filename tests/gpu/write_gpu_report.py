@@ -15,10 +15,11 @@ HEAD = """# CUDA: the last report of `make test-gpu`
 `tests/gpu/write_gpu_report.py` generates this report, and
 [cuda.md](../runtimes/cuda.md#on-a-machine-with-a-gpu) explains each part and how to run it.
 *Missed* means that a figure is worse than its goal; figures marked *info* have no goal. Cost
-figures are medians, with quartiles in parentheses. They are differences within one process, because
-figures from different processes on such a machine differ by more. *On minus off* compares
-alternating recorded and paused rounds. *On minus never* compares recorded rounds with rounds before
-the first recording. *Off minus never* compares paused rounds with those rounds.
+figures are medians, with quartiles in parentheses. Costs not marked *between processes* are
+differences within one process, because figures from different processes differ by more than most
+costs. *On minus off* compares alternating recorded and paused rounds. *On minus never* compares
+recorded rounds with rounds before the first recording. *Off minus never* compares paused rounds
+with rounds before the first recording.
 """
 PARTS = ("calls", "work", "ends", "beside", "runtime", "said", "several", "exports", "answers",
          "costs")
