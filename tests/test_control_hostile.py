@@ -275,7 +275,7 @@ def test_a_session_in_a_session_has_a_control_of_its_own(session, program, gputa
     assert "is paused" in tap("stop", str(work / "inner.gputap")).err
     outer.tell("run b 1")
     assert status(outer)["state"] == "recording"
-    assert "is being recorded" in tap("start", str(work / "inner.gputap")).err
+    assert "is now being recorded" in tap("start", str(work / "inner.gputap")).err
     outer.tell("run c 1")
     outer.end()
     names = {r["name"]: r["count"]

@@ -109,7 +109,7 @@ def test_start_and_stop_do_not_wait_for_the_collector(session, control, recorded
     with held(s.pid):
         assert "is paused" in control("stop", s).err
         s.tell("run b 1")
-        assert "is being recorded" in control("start", s).err
+        assert "is now being recorded" in control("start", s).err
         s.tell("run c 1")
     s.end()
     assert recorded() == {"a": 1, "c": 1}
