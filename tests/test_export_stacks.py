@@ -198,7 +198,8 @@ def test_speedscope_gets_both_times_with_the_same_stacks(tap, traced, work):
 
 
 @pytest.mark.parametrize("name, words, sentence", [
-    ("t.csv", ["--weight", "host"], "--weight applies to stacks (folded, speedscope); csv has all"),
+    ("t.csv", ["--weight", "host"],
+     "--weight applies to stacks (folded, speedscope); csv contains all times"),
     ("t.folded", ["--weight", "hots"], "did you mean 'host'"),
 ])
 def test_a_weight_that_means_nothing_is_refused(tap, traced, work, name, words, sentence):

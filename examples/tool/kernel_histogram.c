@@ -22,8 +22,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kernel {
 	char name[200];
 	uint64_t ns;
-	/* times[n]: number of kernels that took 2^n ns or more, but less than 2^(n+1) */
-	unsigned launches, times[POWERS];
+	unsigned launches, times[POWERS]; /* times[n]: kernels of 2^n ns to 2^(n+1) ns */
 } kernels[KERNELS];
 
 static struct kernel *kernel_of(const char *name)
