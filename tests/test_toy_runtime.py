@@ -85,8 +85,8 @@ def test_a_runtime_is_added_by_one_description_and_one_folder(tree):
         name for name in changed if not name.startswith(("generated/", "include/gputap/domains.h"))
     ]
     assert by_hand == [
-        "api/toy.api", "src/runtime/toy/meson.build", "src/runtime/toy/toy_doctor.c",
-        "src/runtime/toy/toy_work.c"
+        "api/toy.api", "src/runtime/toy/meson.build", "src/runtime/toy/toy_activity.c",
+        "src/runtime/toy/toy_doctor.c"
     ]
 
 
