@@ -105,7 +105,7 @@ def test_the_hip_tutorial_finds_the_slow_rank_of_an_mpi_job(tree, run, repo, bui
     for folder in ("job", "mpich") if "mpich" in found else ("job",):
         captures = [f"{folder}/{rank}.gputap" for rank in range(4)]
         ranks = tap("report", *captures, "-t", "ranks").out
-        assert re.search(r"Ranks: \d on \S+ made others wait longest", ranks), ranks
+        assert re.search(r"Ranks: rank \d on \S+ made others wait longest", ranks), ranks
         kernels = tap("report", *captures, "--by", "rank", "-t", "kernels").out
         counts = {rank: count for count, rank in re.findall(r"(?m)%  +(\d+)  .* (\d)$", kernels)}
         assert counts == {"0": "40", "1": "40", "2": "40", "3": "100"}, kernels
