@@ -258,7 +258,7 @@ int ui_bad_option(const char *command, char *const *argv, const struct option *o
 	if (word && !strncmp(word, "--", 2) && word[2]) {
 		const struct option *o =
 			find_long(word + 2, strcspn(word + 2, "="), options, &fits);
-		/* Inside "-xyz", getopt has not advanced yet, and `word` is valid. */
+		/* Inside "-xyz", optind still points to "-xyz", so `word` may be valid. */
 		bool value = strchr(word, '=');
 		if (fits != 1 || (o->has_arg == no_argument && value) ||
 		    (o->has_arg == required_argument && !value))

@@ -59,7 +59,8 @@ def tree(build, work):
 
 
 def said(tap):
-    """Return the reasons and the number of processes not traced, as info and report show them."""
+    """Return the reasons why the capture is not complete (from info), and the number of processes
+    not traced (from report)."""
     found, report = (json.loads(tap(command, "c.gputap", "--json").out)
                      for command in ("info", "report"))
     assert found["complete"] is report["complete"] is (not report["files"][0]["untraced"])

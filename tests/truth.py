@@ -149,7 +149,7 @@ def check_held(out, spans):
 
 
 class Capture:
-    """Calls by correlation id and GPU activities of one process. Rows of kernels and launches have
+    """The calls of one process, by correlation id, and its GPU activities. Rows of kernels and launches have
     a `number`."""
 
     def __init__(self, path):

@@ -388,8 +388,8 @@ typedef struct pu1SynchronizeGroup {
  * launches whose activity never arrives. `gputap run --stacks` uses them to record where launches
  * were made. */
 #define PU1_GROUP_SUBMITS "pu1.submits"
-/* The host's function, which the plug-in calls in the submitting thread, before it can hand over
- * the records of the submitted activities. The function takes none of the plug-in's locks and never
+/* The host's function. The plug-in calls it in the submitting thread, before any record of the
+ * submitted activities can be handed over. The function takes none of the plug-in's locks and never
  * calls the plug-in. @items: number of records of @kind that will follow with @correlation_id. One
  * call of the runtime may report several submissions. */
 typedef void (*pu1SubmittedFn)(uint64_t correlation_id, pu1ActivityKind kind, uint32_t items);

@@ -29,7 +29,8 @@ static UNUSED void end_slow_access(int number, siginfo_t *info, void *context)
 	slow_to = now_ns();
 }
 
-/* Call this before the runtime is opened, because the runtime's own handler may run before ours. */
+/* Call this before the runtime is opened. A handler that the runtime then installs runs first and
+ * passes other faults on to this handler. */
 static UNUSED void catch_slow_accesses(void)
 {
 	struct sigaction action;
