@@ -155,7 +155,7 @@ static void print_file(const struct summary_file *f, FILE *out)
 			"being written.");
 	if (*f->recorded_text)
 		ui_print_sentence(out, NULL, "Recorded: %s%s.", f->recorded_text,
-				  strncmp(f->recorded_text, "nothing", 7) ? "; else paused" : "");
+				  strstr(f->recorded_text, "paused") ? "" : "; else paused");
 	if (*f->retained_text)
 		ui_print_sentence(out, NULL, "Retained: %s.", f->retained_text);
 	if (f->untraced)

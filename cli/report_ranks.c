@@ -86,8 +86,8 @@ static uint64_t sum_messages(const struct ranks *r, uint32_t row)
 	return ns;
 }
 
-/* Return text such as ", 2.01 s of it for messages, and was the last to arrive in 812 of 1,000 collective
- * calls". */
+/* Return text such as ", 2.01 s of it for messages, and was the last to arrive in 812 of 1,000
+ * collective calls". */
 static const char *describe_what_for(struct grid *g, const struct ranks *r, uint32_t row)
 {
 	const struct ranks_row *late = &r->rows[row];

@@ -149,8 +149,8 @@ def check_held(out, spans):
 
 
 class Capture:
-    """The calls of one process, by correlation id, and its GPU activities. Rows of kernels and launches have
-    a `number`."""
+    """The calls of one process, by correlation id, and its GPU activities. Rows of kernels and
+    launches have a `number`."""
 
     def __init__(self, path):
         self.calls, self.device = {}, []
