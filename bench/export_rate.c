@@ -175,7 +175,7 @@ static void measure(const struct gt_exporter *exporter, const char *capture, uin
 	struct rusage before, after;
 	double user_s = 1e9;
 	static struct parts parts;
-	struct gt_export_options options = {.progress = part_end, .progress_data = &parts};
+	struct gt_view_options options = {.progress = part_end, .progress_data = &parts};
 	struct stat st;
 
 	parts.least = bench_least_busy(NULL);

@@ -12,12 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/base/guard_memory.h"
+#include "analysis/compare/diff.h"
+#include "analysis/query/filter.h"
+#include "analysis/tables/summary.h"
 #include "cli/command.h"
-#include "cli/diff.h"
-#include "cli/filter.h"
 #include "cli/inputs.h"
-#include "cli/summary.h"
 #include "cli/ui.h"
+#include "cli/where.h"
 #include "util/error.h"
 
 #define NOISE_OF_ONE_RUN 0.02
@@ -206,10 +208,10 @@ static int parse_number(int option, const char *text, struct diff_options *o)
 static int check_formats(struct diff_options *o)
 {
 	if (o->output && !(o->json || o->csv || o->markdown || o->svg)) {
-		o->json = ui_ends_with(o->output, ".json");
-		o->csv = ui_ends_with(o->output, ".csv");
-		o->markdown = ui_ends_with(o->output, ".md");
-		o->svg = ui_ends_with(o->output, ".svg");
+		o->json = text_ends_with(o->output, ".json");
+		o->csv = text_ends_with(o->output, ".csv");
+		o->markdown = text_ends_with(o->output, ".md");
+		o->svg = text_ends_with(o->output, ".svg");
 	}
 	if (o->output && !strcmp(o->output, "-"))
 		o->output = NULL; /* use the standard output */
@@ -316,7 +318,7 @@ static int divide_words(struct diff_request *r, bool *parts)
 
 static int is_capture_name(const struct dirent *entry)
 {
-	return ui_ends_with(entry->d_name, ".gputap");
+	return text_ends_with(entry->d_name, ".gputap");
 }
 
 /* Add a file, or the captures in a folder. */
@@ -336,7 +338,7 @@ static int add_files(struct words *files, const char *word)
 	for (int i = 0; i < count; i++) {
 		char *path;
 
-		if (asprintf(&path, "%s%s%s", word, ui_ends_with(word, "/") ? "" : "/",
+		if (asprintf(&path, "%s%s%s", word, text_ends_with(word, "/") ? "" : "/",
 			     entries[i]->d_name) >= 0) {
 			add_word(files, path);
 			free(path);
@@ -521,7 +523,7 @@ static int try_expression(const char *option, const char *expression)
 		return GT_EXIT_OK;
 	filter = filter_create(expression, summary_texts, &nothing, &error);
 	if (!filter)
-		return filter_print_error_of(option, expression, &error);
+		return where_print_error_of(option, expression, &error);
 	filter_destroy(filter);
 	return GT_EXIT_OK;
 }
@@ -571,16 +573,28 @@ struct side_reading {
 	int rc;
 };
 
+static int read_runs(void *data)
+{
+	const struct side_reading *reading = data;
+	struct diff_side *side = &reading->result->sides[reading->side];
+	bool several = reading->result->method == DIFF_BY_RUNS;
+	struct ui_progress bar = {0};
+	struct progress progress = {0};
+	int rc = 0;
+
+	if (reading->side == DIFF_BASELINE)
+		progress = (struct progress){ui_progress_report, &bar};
+	for (size_t i = 0; i < side->run_count && !rc; i++)
+		rc = diff_read_run(&side->runs[i], reading->options, side->where,
+				   reading->result->unit, !several, progress);
+	return rc;
+}
+
 static void *read_side(void *data)
 {
 	struct side_reading *reading = data;
-	struct diff_side *side = &reading->result->sides[reading->side];
-	bool several = reading->result->method == DIFF_BY_RUNS;
 
-	for (size_t i = 0; i < side->run_count && !reading->rc; i++)
-		reading->rc = diff_read_run(&side->runs[i], reading->options, side->where,
-					    reading->result->unit, !several,
-					    reading->side == DIFF_BASELINE);
+	reading->rc = guard_memory(read_runs, data);
 	return NULL;
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/diff.h"
+#include "analysis/compare/diff.h"
 #include "cli/ui.h"
 
 enum {
@@ -46,7 +46,7 @@ static void put_text(FILE *out, const char *text, unsigned most)
 	for (size_t bytes; *text; text += bytes) {
 		char one[GT_TEXT_ROOM(4)];
 
-		bytes = ui_utf8(text, &c);
+		bytes = text_next(text, &c);
 		if (++width > most) {
 			fputs("..", out);
 			return;
@@ -182,8 +182,8 @@ static void put_bar(FILE *out, const struct axis *axis, const struct diff_pair *
 		"fill=\"%s\"/><text x=\"%d\" y=\"%u\" text-anchor=\"end\">%s%s</text>"
 		"<text x=\"%d\" y=\"%u\" text-anchor=\"end\">%s</text>\n",
 		fmin(zero, end), y + 3, fmax(fabs(end - zero), 0.5), ROW - 6, color_of(pair),
-		NUMBERS, y + 14, change < 0 ? "-" : "+", ui_duration(diff_whole_ns(change)), RATIOS,
-		y + 14, ratio);
+		NUMBERS, y + 14, change < 0 ? "-" : "+", show_duration(diff_whole_ns(change)),
+		RATIOS, y + 14, ratio);
 }
 
 /* Return the number of rows to draw for a table. Extend @low_ns and @high_ns to include their

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/diff.h"
+#include "analysis/compare/diff.h"
+#include "analysis/tables/selection.h"
 #include "cli/grid.h"
 #include "cli/json.h"
-#include "cli/selection.h"
 #include "cli/ui.h"
 #include "config.h"
 
@@ -76,7 +76,7 @@ static const char *signed_time(struct grid *g, double ns)
 			 ns > 0.5    ? "+"
 			 : ns < -0.5 ? "-"
 				     : "",
-			 ui_duration(diff_whole_ns(ns)));
+			 show_duration(diff_whole_ns(ns)));
 }
 
 /* Format a change as "+5.1%", or as a factor if it is 2 or more. */
@@ -110,7 +110,7 @@ static const char *count_text(struct grid *g, const double *count)
 	if (count[0] <= 0 && count[1] <= 0) /* the row consists of one number */
 		return "";
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
-		text[side] = count[side] == floor(count[side]) ? ui_count((uint64_t)count[side])
+		text[side] = count[side] == floor(count[side]) ? show_count((uint64_t)count[side])
 							       : grid_keep(g, "%.1f", count[side]);
 	return count[0] == count[1] ? grid_keep(g, "%s", text[0])
 				    : grid_keep(g, "%s > %s", text[0], text[1]);
@@ -204,7 +204,7 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 			pair->verdict == (side ? DIFF_GONE : DIFF_NEW)
 				? ""
 				: grid_keep(g, "%s",
-					    ui_duration(diff_whole_ns(value_of(pair, side)))));
+					    show_duration(diff_whole_ns(value_of(pair, side)))));
 	/* a change that names no statistic is a change of medians */
 	*cell++ =
 		cell_text(*change && pair->by == DIFF_MEAN && pair->judged && pair->has_median[0] &&
@@ -300,19 +300,19 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 	fputc('\n', out);
 	if (!at || !result->parts) {
 		ui_print_sentence(out, NULL, "%s%s%s%s%s%s%s, %s record%s%s", run->command,
-				  *run->command ? ", " : "", ui_duration(least),
-				  several ? " to " : "", several ? ui_duration(most) : "",
-				  *run->host ? " on " : "", run->host, ui_count(records),
+				  *run->command ? ", " : "", show_duration(least),
+				  several ? " to " : "", several ? show_duration(most) : "",
+				  *run->host ? " on " : "", run->host, show_count(records),
 				  records == 1 ? "" : "s", several ? " in all" : "");
 		if (*run->part)
 			ui_print_sentence(out, NULL, "%s%s", several ? "The first run: " : "",
 					  run->part);
 	}
 	if (dropped)
-		ui_print_sentence(out, c->red, "%s records were lost", ui_count(dropped));
+		ui_print_sentence(out, c->red, "%s records were lost", show_count(dropped));
 	if (untraced)
 		ui_print_sentence(out, c->red, "%s program%s not traced; 'gputap info' lists them",
-				  ui_count(untraced), untraced == 1 ? " was" : "s were");
+				  show_count(untraced), untraced == 1 ? " was" : "s were");
 	if (!diff_side_is_whole(side))
 		ui_print_sentence(out, c->red,
 				  "Damaged or incomplete input: missing records look like "
@@ -349,7 +349,7 @@ static void find_differences(const struct diff_result *result, struct difference
 		snprintf(d->alike, sizeof d->alike,
 			 "%s %s only in numbers chosen by a compiler and %s aligned (--json prints "
 			 "both).",
-			 ui_count(alike),
+			 show_count(alike),
 			 alike == 1 ? "kernel name differs" : "kernel names differ",
 			 alike == 1 ? "is" : "are");
 }
@@ -376,12 +376,12 @@ static void print_limit(const struct diff_result *result, const char *limit, FIL
 
 	if (new) /* only the name may have changed */
 		snprintf(uncounted, sizeof uncounted,
-			 "; %s row%s only in the candidate %s not counted", ui_count(new),
+			 "; %s row%s only in the candidate %s not counted", show_count(new),
 			 new == 1 ? "" : "s", new == 1 ? "is" : "are");
 	if (result->over)
 		ui_print_sentence(out, c->red,
 				  "--fail-over %s: %s row%s got slower by more than the limit%s.",
-				  limit, ui_count(result->over), result->over == 1 ? "" : "s",
+				  limit, show_count(result->over), result->over == 1 ? "" : "s",
 				  uncounted);
 	else
 		ui_print_sentence(out, c->green,
@@ -399,8 +399,8 @@ static void print_judgement(const struct diff_result *result, const struct diff_
 	if (result->per_unit)
 		ui_print_sentence(out, NULL,
 				  "Counts and changes are per '%s': baseline %s, candidate %s.",
-				  result->unit, ui_count(result->sides[0].units),
-				  ui_count(result->sides[1].units));
+				  result->unit, show_count(result->sides[0].units),
+				  show_count(result->sides[1].units));
 	else if (result->sides[0].run_count + result->sides[1].run_count > 2)
 		ui_print_sentence(out, NULL, "Counts and changes are per run.");
 	diff_describe_method(result, text, sizeof text);

@@ -100,7 +100,7 @@ static void check_memory(struct doctor *d)
 		doctor_say(f,
 			   there ? "%s has room for %s; a traced process takes up to 256 MiB"
 				 : "%s is not writable",
-			   places[i], ui_bytes(room));
+			   places[i], show_bytes(room));
 		if (room < plenty)
 			doctor_hint(f, "busy programs may lose records; start a container with "
 				       "--shm-size=1g");

@@ -6,16 +6,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analysis/idle/idle_read.h"
+#include "analysis/query/filter_nothing.h"
+#include "analysis/tables/retained.h"
+#include "analysis/tables/summary.h"
 #include "capture/capture.h"
 #include "cli/command.h"
-#include "cli/export_capture.h"
 #include "cli/export.h"
-#include "cli/filter_nothing.h"
-#include "cli/idle_read.h"
+#include "cli/export_capture.h"
 #include "cli/inputs.h"
-#include "cli/retained.h"
-#include "cli/summary.h"
 #include "cli/ui.h"
+#include "cli/where.h"
 #include "export/export.h"
 #include "util/error.h"
 
@@ -135,7 +136,7 @@ static int unknown_format(const char *word, bool by_extension, bool captures)
 
 static const char *const weights[] = {"device", "host", NULL};
 
-static enum gt_export_weight get_weight(const struct export_request *request)
+static enum gt_view_weight get_weight(const struct export_request *request)
 {
 	if (!request->weight)
 		return GT_WEIGHT_USUAL;
@@ -163,7 +164,7 @@ static bool is_weight_known(const struct export_request *request,
 
 bool export_is_ambiguous(const char *output)
 {
-	return ui_ends_with(output, ".db");
+	return text_ends_with(output, ".db");
 }
 
 static void report_ambiguous(void)
@@ -240,12 +241,11 @@ static int write_out(const struct gt_capture *capture, const struct export_reque
 		     const struct gt_exporter *exporter)
 {
 	struct ui_progress progress;
-	struct gt_export_options options = {.command_line = request->command_line,
-					    .mangled = request->mangled,
-					    .idle = retained_is_part(capture) ? NULL : idle_read,
-					    .weight = get_weight(request),
-					    .progress = show_progress,
-					    .progress_data = &progress};
+	struct gt_view_options options = {.command_line = request->command_line,
+					  .mangled = request->mangled,
+					  .weight = get_weight(request),
+					  .progress = show_progress,
+					  .progress_data = &progress};
 	int status;
 
 	ui_progress_begin(&progress, exporter->name, gt_capture_health(capture)->bytes);
@@ -272,7 +272,7 @@ static int write_some(struct gt_capture *capture, const struct export_request *r
 	gt_capture_filter(capture, NULL, NULL);
 	summary_end_filter(reading);
 	if (!exit_code && !s->matched)
-		filter_note_nothing(s->filter, request->where, " of a call or GPU activity");
+		where_note_nothing(s->filter, request->where, " of a call or GPU activity");
 	return exit_code;
 }
 
@@ -318,7 +318,7 @@ int export_files(const struct export_request *request, const struct gt_exporter 
 	if (request->where) {
 		s.filter = filter_create(request->where, summary_texts, &s, &error);
 		if (!s.filter)
-			return filter_print_error(request->where, &error);
+			return where_print_error(request->where, &error);
 	}
 	exit_code = export_chosen(request, exporter, &s);
 	filter_destroy(s.filter);

@@ -10,14 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/model/ranges.h"
+#include "analysis/query/filter_nothing.h"
+#include "analysis/tables/summary.h"
 #include "capture/cut.h"
 #include "cli/command.h"
-#include "cli/filter_nothing.h"
 #include "cli/inputs.h"
 #include "cli/merge.h"
-#include "cli/summary.h"
 #include "cli/ui.h"
-#include "export/ranges.h"
+#include "cli/where.h"
 #include "util/error.h"
 
 bool export_is_capture(const struct export_request *request)
@@ -148,11 +149,11 @@ static int cut_capture(struct cutting *k, struct summary *s)
 	if (code)
 		return code;
 	if (!k->cut.kept)
-		filter_note_nothing(s->filter, request->where, "");
+		where_note_nothing(s->filter, request->where, "");
 	stat(request->output, &st);
 	ui_note("%s contains %s of %s records, and %s more to which these refer; %s",
-		request->output, ui_count(k->cut.kept), ui_count(count_recorded(k->capture)),
-		ui_count(k->cut.context), ui_bytes((uint64_t)st.st_size));
+		request->output, show_count(k->cut.kept), show_count(count_recorded(k->capture)),
+		show_count(k->cut.context), show_bytes((uint64_t)st.st_size));
 	return GT_EXIT_OK;
 }
 
@@ -231,7 +232,7 @@ int export_capture(const struct export_request *request)
 		return request->input_count == 1 ? copy_capture(request) : merge_captures(request);
 	s.filter = filter_create(request->where, summary_texts, &s, &error);
 	if (!s.filter)
-		return filter_print_error(request->where, &error);
+		return where_print_error(request->where, &error);
 	code = open_and_cut(&k, &s);
 	filter_destroy(s.filter);
 	summary_fini(&s);

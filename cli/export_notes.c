@@ -12,7 +12,7 @@ static bool note_session(const struct gt_capture_session *s)
 			s->path);
 	if (s->health.bad_bytes || s->health.bad_blocks)
 		ui_note("%s is damaged: %s of %s could not be read and are not in the export",
-			s->path, ui_bytes(s->health.bad_bytes), ui_bytes(s->health.bytes));
+			s->path, show_bytes(s->health.bad_bytes), show_bytes(s->health.bytes));
 	else if (s->health.end == GT_CAPTURE_CUT)
 		ui_note("%s has no end: its collector was killed or is still writing; the export "
 			"contains the records written so far",

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/lookup.h"
+#include "analysis/base/lookup.h"
 #include "cli/ui.h"
 
 enum { COLUMNS_MOST = 64, GAP = 2, INDENT = 2, NARROWEST_LAST = 32, NARROWEST_TEXT = 16 };
@@ -143,12 +143,12 @@ static const char *cell_show(const struct grid_column *column, const struct grid
 	switch (column->type) {
 	case GRID_LINES:
 	case GRID_TEXT: return cell->text;
-	case GRID_NS: return ui_duration(cell->count);
-	case GRID_BYTES: return ui_bytes(cell->count);
-	case GRID_COUNT: return ui_count(cell->count);
+	case GRID_NS: return show_duration(cell->count);
+	case GRID_BYTES: return show_bytes(cell->count);
+	case GRID_COUNT: return show_count(cell->count);
 	case GRID_ID: snprintf(buffer, size, "%" PRIu64, cell->count); break;
 	case GRID_SIGNED: snprintf(buffer, size, "%" PRId64, cell->integer); break;
-	case GRID_RATE: return ui_rate(cell->real);
+	case GRID_RATE: return show_rate(cell->real);
 	case GRID_SHARE: snprintf(buffer, size, "%.1f%%", cell->real * 100); break;
 	}
 	return buffer;
@@ -199,8 +199,8 @@ static void narrow_texts(const struct grid *g, unsigned last, unsigned room, uns
 {
 	for (unsigned c = 0; c < last; c++) {
 		const unsigned sum = width_of(width, last);
-		const unsigned least = ui_width(grid_title(g, c)) > NARROWEST_TEXT
-					       ? ui_width(grid_title(g, c))
+		const unsigned least = text_width(grid_title(g, c)) > NARROWEST_TEXT
+					       ? text_width(grid_title(g, c))
 					       : NARROWEST_TEXT;
 
 		if (g->columns[c].type != GRID_TEXT || g->columns[c].show != GRID_ALWAYS ||
@@ -219,12 +219,12 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 
 	for (unsigned c = 0; c < g->column_count; c++) {
 		width[c] = !column_shown(g, c, rows) ? 0
-			   : *grid_title(g, c)       ? ui_width(grid_title(g, c))
+			   : *grid_title(g, c)       ? text_width(grid_title(g, c))
 						     : 1;
 		for (size_t r = 0; width[c] && r < rows; r++) {
-			unsigned w = ui_width(cell_show(&g->columns[c],
-							g->cells + r * g->column_count + c, buffer,
-							sizeof buffer));
+			unsigned w = text_width(cell_show(&g->columns[c],
+							  g->cells + r * g->column_count + c,
+							  buffer, sizeof buffer));
 			width[c] = w > width[c] ? w : width[c];
 		}
 		last = width[c] ? c : last;
@@ -280,7 +280,7 @@ static void put_spaces(FILE *out, unsigned n)
 static void put_cell(FILE *out, const char *text, unsigned width, bool left, bool last,
 		     unsigned *spaces, const char *color, const char *reset)
 {
-	unsigned w = ui_width(text), pad = w < width ? width - w : 0;
+	unsigned w = text_width(text), pad = w < width ? width - w : 0;
 
 	if (*text) {
 		put_spaces(out, *spaces + (left ? 0 : pad));
@@ -316,11 +316,11 @@ static void put_function(FILE *out, char *line, unsigned width)
 		place = strstr(line, " in ");
 	while (place && ((next = strstr(place + 1, " at ")) || (next = strstr(place + 1, " in "))))
 		place = next;
-	if (!place || ui_width(line) <= width || ui_width(place) + NAME_LEAST > width) {
+	if (!place || text_width(line) <= width || text_width(place) + NAME_LEAST > width) {
 		ui_put(out, line, width);
 		return;
 	}
-	width -= ui_width(place);
+	width -= text_width(place);
 	next = strdup(place);
 	*place = '\0';
 	ui_put(out, line, width);
@@ -419,7 +419,7 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 	if (rows < g->row_count && !g->selection) {
 		put_spaces(out, INDENT);
 		fprintf(out, "%s.. and %s more (--top 0 shows all)%s\n", colors->dim,
-			ui_count(g->row_count - rows), colors->reset);
+			show_count(g->row_count - rows), colors->reset);
 	}
 	print_left_out(g, rows, width, out);
 	print_note(g, out);

@@ -10,16 +10,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/tables/linked.h"
+#include "analysis/tables/losses.h"
+#include "analysis/tables/recorded_text.h"
+#include "analysis/tables/retained.h"
+#include "analysis/tables/selection.h"
 #include "capture/capture.h"
 #include "cli/command.h"
 #include "cli/info.h"
 #include "cli/inputs.h"
-#include "cli/retained.h"
-#include "cli/linked.h"
-#include "cli/losses.h"
-#include "cli/recorded_text.h"
 #include "cli/report.h"
-#include "cli/selection.h"
 #include "cli/ui.h"
 #include "config.h"
 #include "record/operation.h"
@@ -219,25 +219,25 @@ static void find_reasons(struct info *i)
 		add_reason(i, "the collector could not write all records");
 	if (i->health.bad_bytes || i->health.bad_blocks)
 		add_reason(i, "%s in %s block%s are damaged and were skipped",
-			   ui_bytes(i->health.bad_bytes), ui_count(i->health.bad_blocks),
+			   show_bytes(i->health.bad_bytes), show_count(i->health.bad_blocks),
 			   i->health.bad_blocks == 1 ? "" : "s");
 	if (i->health.bad_sums)
 		add_reason(i, "the totals do not match the records in %s place%s",
-			   ui_count(i->health.bad_sums), i->health.bad_sums == 1 ? "" : "s");
+			   show_count(i->health.bad_sums), i->health.bad_sums == 1 ? "" : "s");
 	if (i->dropped)
-		add_reason(i, "%s of %s records were lost while tracing", ui_count(i->dropped),
-			   ui_count(i->seen));
+		add_reason(i, "%s of %s records were lost while tracing", show_count(i->dropped),
+			   show_count(i->seen));
 	if (losses.missing)
 		add_reason(i, "an unknown number of records is missing: %.110s%s",
 			   losses.missing_text ? losses.missing_text : "",
 			   losses.missing > 1 ? " (and other events)" : "");
 	if (i->seen != i->recorded + i->dropped + i->evicted && i->health.end != GT_CAPTURE_CUT)
 		add_reason(i, "%s records were seen, but %s were recorded and %s lost",
-			   ui_count(i->seen), ui_count(i->recorded), ui_count(i->dropped));
+			   show_count(i->seen), show_count(i->recorded), show_count(i->dropped));
 	find_untraced(i);
 	if (read < i->recorded)
-		add_reason(i, "%s records were written, but %s are present", ui_count(i->recorded),
-			   ui_count(read));
+		add_reason(i, "%s records were written, but %s are present",
+			   show_count(i->recorded), show_count(read));
 }
 
 /* Output ---------------------------------------------------------------------------- */
@@ -246,7 +246,7 @@ static void put_argv(FILE *out, const char *argv)
 {
 	for (bool first = true; argv && *argv; argv += strlen(argv) + 1, first = false) {
 		fputs(first ? "" : " ", out);
-		ui_put(out, ui_shell_word(argv), UINT32_MAX);
+		ui_put(out, show_shell_word(argv), UINT32_MAX);
 	}
 }
 
@@ -295,10 +295,10 @@ static void describe_options(const char *options, char *text, size_t size)
 			number = strtoull(at, &end, 10);
 		if (end && !is_pattern && !strncmp(end, "ns", 2) &&
 		    !isalnum((unsigned char)end[2])) {
-			n += put_tied(text + n, ui_duration(number));
+			n += put_tied(text + n, show_duration(number));
 			at = end + 2;
 		} else if (end && has_bytes(key, at)) {
-			n += put_tied(text + n, ui_bytes(number));
+			n += put_tied(text + n, show_bytes(number));
 			at = end;
 		} else {
 			if (*at == ' ')
@@ -346,7 +346,7 @@ static void print_coverage(const struct info *i)
 	print_label("coverage");
 	if (launches)
 		printf("%snone: process %u made %s %s launches, but no GPU activity was seen%s\n",
-		       c->yellow, pid, ui_count(launches), gt_domain_name(d), c->reset);
+		       c->yellow, pid, show_count(launches), gt_domain_name(d), c->reset);
 	else
 		printf("%snone: process %u used %s, but no GPU activity was seen%s\n", c->yellow,
 		       pid, gt_domain_name(d), c->reset);
@@ -414,7 +414,7 @@ static void print_session(const struct info *i)
 		strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &tm);
 	print_label("when");
 	printf("%s, for %s\n", date,
-	       ui_duration(i->end_ns > s->start_ns ? i->end_ns - s->start_ns : 0));
+	       show_duration(i->end_ns > s->start_ns ? i->end_ns - s->start_ns : 0));
 	print_label("host");
 	ui_put(stdout, s->hostname ? s->hostname : "", UINT32_MAX);
 	fputs(", ", stdout);
@@ -430,7 +430,7 @@ static void print_session(const struct info *i)
 	print_label("clock");
 	printf("%s; converted to CLOCK_BOOTTIME within %s\n", host_clock_name(s->host_clock),
 	       gt_capture_host_clock(i->capture)
-		       ? ui_duration(gt_host_clock_residual_ns(gt_capture_host_clock(i->capture)))
+		       ? show_duration(gt_host_clock_residual_ns(gt_capture_host_clock(i->capture)))
 		       : "-");
 }
 
@@ -447,8 +447,8 @@ static void print_index(const struct info *i)
 	else if (!index->files)
 		puts("none: block headers were read");
 	else
-		printf("of %s block%s, %s\n", ui_count(index->blocks),
-		       index->blocks == 1 ? "" : "s", ui_bytes(index->bytes));
+		printf("of %s block%s, %s\n", show_count(index->blocks),
+		       index->blocks == 1 ? "" : "s", show_bytes(index->bytes));
 }
 
 /* Return true if GPU activities can be linked. A mode named after a runtime records only calls of
@@ -469,7 +469,7 @@ static void print_linked(const struct info *i)
 
 	if (i->linked < activity && share > 99.99) /* do not round up to 100 % */
 		share = 99.99;
-	snprintf(items, sizeof items, "%s GPU activit%s", ui_count(activity),
+	snprintf(items, sizeof items, "%s GPU activit%s", show_count(activity),
 		 activity == 1 ? "y" : "ies");
 	used = calls ? snprintf(text, sizeof text, "%.4g%% of %s to the call that caused %s", share,
 				items, activity == 1 ? "it" : "them")
@@ -478,10 +478,11 @@ static void print_linked(const struct info *i)
 				items);
 	if (i->call_lost && calls)
 		used += snprintf(text + used, sizeof text - (size_t)used,
-				 "; the call of %s is not in the capture", ui_count(i->call_lost));
+				 "; the call of %s is not in the capture",
+				 show_count(i->call_lost));
 	if (i->untimed)
 		snprintf(text + used, sizeof text - (size_t)used, "; %s without times",
-			 ui_count(i->untimed));
+			 show_count(i->untimed));
 	print_line("linked", text);
 }
 
@@ -502,10 +503,10 @@ static void print_head(const struct info *i)
 	print_session(i);
 	print_line("gputap", i->session->gputap_version);
 	print_label("size");
-	printf("%s", ui_bytes(i->health.bytes));
+	printf("%s", show_bytes(i->health.bytes));
 	if (records)
-		printf("; %s record%s, %.1f bytes each", ui_count(records), records == 1 ? "" : "s",
-		       (double)i->health.bytes / (double)records);
+		printf("; %s record%s, %.1f bytes each", show_count(records),
+		       records == 1 ? "" : "s", (double)i->health.bytes / (double)records);
 	putchar('\n');
 	print_index(i);
 	if (i->read[GT_CLASS_DEVICE])
@@ -513,7 +514,7 @@ static void print_head(const struct info *i)
 	if (i->health.unknown_blocks) {
 		print_label("skipped");
 		printf("%s blocks that only a newer gputap can read\n",
-		       ui_count(i->health.unknown_blocks));
+		       show_count(i->health.unknown_blocks));
 	}
 }
 
@@ -531,12 +532,39 @@ static void print_text(const struct info *i, bool all)
 			grid_print_text(&g, stdout, all ? 0 : most);
 			if (!all && most && g.row_count > most)
 				printf("  .. and %s more (--all shows them)\n",
-				       ui_count(g.row_count - most));
+				       show_count(g.row_count - most));
 		}
 		grid_fini(&g);
 	}
 	if (!gt_capture_object_count(i->capture) && !i->seen)
 		printf("\nNo runtime was seen: 'gputap doctor' shows what can be traced here.\n");
+}
+
+/* Write an object with the key "retained"; for other sessions, write null. */
+static void retained_json(const struct gt_capture *c, const struct gt_capture_session *s,
+			  struct json *j)
+{
+	const struct gt_retained *k = &s->kept;
+
+	if (!k->is_kept) {
+		json_null(j, "retained");
+		return;
+	}
+	json_object(j, "retained");
+	json_string(j, "reason", retained_reason(k));
+	json_string(j, "what", k->text && *k->text ? k->text : NULL);
+	json_count(j, "snapshot", k->number);
+	json_bool(j, "window", k->is_window);
+	json_bool(j, "thinned", k->is_thinned);
+	json_bool(j, "part", k->is_cut);
+	json_count(j, "start_ns", k->begin_ns + (uint64_t)s->shift_ns);
+	json_count(j, "end_ns", k->end_ns + (uint64_t)s->shift_ns);
+	json_count(j, "requested_ns", k->asked.window_ns);
+	json_count(j, "requested_bytes", k->asked.most_bytes);
+	json_count(j, "evicted", retained_missing(c, s));
+	json_count(j, "evicted_processes", k->processes);
+	json_count(j, "seen_in_evicted_processes", retained_sum(k->counts.seen));
+	json_close(j);
 }
 
 static void print_json_head(const struct info *i, struct json *j)

@@ -51,46 +51,6 @@ const struct grid_column info_code_kernel_columns[] = {
 	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
-void dispatches_add(struct dispatches *d, const struct gt_item *item)
-{
-	enum gt_domain domain = GT_OP_DOMAIN(item->op);
-	bool named = (unsigned)domain < GT_DOMAIN_COUNT && gt_domain_traits[domain].symbols;
-	uint32_t symbol = named && item->device_op == GT_DEVICE_KERNEL
-				  ? GT_KERNEL_SYMBOL(item->object[1])
-				  : 0,
-		 at;
-	uint64_t key = (uint64_t)item->process << 32 | symbol;
-
-	if (!symbol)
-		return;
-	at = idmap_get(&d->ids, key);
-	if (at == LOOKUP_NONE) {
-		if (d->count == d->room) {
-			uint32_t more = d->room ? d->room * 2 : 64;
-			d->counts = lookup_grow(d->counts, d->room, more, sizeof *d->counts);
-			d->room = more;
-		}
-		at = d->count++;
-		idmap_put(&d->ids, key, at);
-	}
-	d->counts[at]++;
-}
-
-void dispatches_fini(struct dispatches *d)
-{
-	idmap_fini(&d->ids);
-	free(d->counts);
-	*d = (struct dispatches){0};
-}
-
-static uint64_t dispatches_of(const struct dispatches *d, const struct gt_object_info *kernel)
-{
-	uint32_t at =
-		idmap_get(&d->ids, (uint64_t)kernel->process << 32 | (uint32_t)kernel->number);
-
-	return at == LOOKUP_NONE ? 0 : d->counts[at];
-}
-
 static struct grid_cell since_start(const struct gt_capture *capture, uint64_t ns)
 {
 	uint64_t start_ns = gt_capture_session(capture)->start_ns;

@@ -5,20 +5,9 @@
 #ifndef GPUTAP_CLI_INFO_CODE_H
 #define GPUTAP_CLI_INFO_CODE_H
 
+#include "analysis/tables/dispatches.h"
 #include "capture/capture.h"
 #include "cli/grid.h"
-#include "cli/lookup.h"
-
-/* Number of dispatches of each kernel symbol. Empty if zero-initialised. */
-struct dispatches {
-	struct idmap ids; /* process << 32 | number of the symbol -> count */
-	uint64_t *counts;
-	uint32_t count, room;
-};
-
-/* Add a GPU activity. Only kernels with a known symbol are counted. */
-void dispatches_add(struct dispatches *d, const struct gt_item *item);
-void dispatches_fini(struct dispatches *d);
 
 /* Input of the tables. Times are relative to the start of the capture's first session. */
 struct info_code {

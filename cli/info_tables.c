@@ -372,7 +372,7 @@ static void make_records(struct grid *g, const struct info *i)
 				dropped += n;
 				if (n)
 					snprintf(why + used, sizeof why - used, "%s%s %s",
-						 used ? ", " : "", ui_count(n),
+						 used ? ", " : "", show_count(n),
 						 gt_drop_reason_name((enum gt_drop_reason)r));
 			}
 			if (!i->counts.seen[c][d] && !i->counts.recorded[c][d] && !dropped)

@@ -147,7 +147,7 @@ void inputs_print_notes(const struct gt_capture *capture)
 			"were read instead");
 	if (repeated)
 		ui_note("%s session%s given twice (as a copy or in a merged capture): read once",
-			ui_count(repeated), repeated == 1 ? " is" : "s are");
+			show_count(repeated), repeated == 1 ? " is" : "s are");
 	for (size_t i = 0; i < gt_capture_session_count(capture); i++) {
 		const struct gt_capture_session *s = gt_capture_session_at(capture, i);
 
@@ -164,14 +164,14 @@ void inputs_print_notes(const struct gt_capture *capture)
 		ui_note("%s session%s ran on another machine or boot than %s: aligned by wall "
 			"clocks (CLOCK_REALTIME), which moved by %s during tracing; the difference "
 			"between two machines' clocks is unknown",
-			ui_count(moved), moved == 1 ? "" : "s", first->path,
-			ui_duration(uncertainty_ns));
+			show_count(moved), moved == 1 ? "" : "s", first->path,
+			show_duration(uncertainty_ns));
 	if (shared)
 		ui_note("%s session%s ran on another machine or boot than %s: aligned by the "
 			"collective calls that they made together, within %s",
-			ui_count(shared), shared == 1 ? "" : "s", first->path,
-			ui_duration(shared_ns));
+			show_count(shared), shared == 1 ? "" : "s", first->path,
+			show_duration(shared_ns));
 	if (lost)
-		ui_note("%s session%s not aligned: no clock reading is readable", ui_count(lost),
+		ui_note("%s session%s not aligned: no clock reading is readable", show_count(lost),
 			lost == 1 ? " is" : "s are");
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/guard_memory.h"
 #include "cli/command.h"
 #include "cli/ui.h"
 #include "collector/target.h"
@@ -63,7 +64,7 @@ static int unknown_command(const char *word)
 	names[n++] = "help";
 	names[n] = NULL;
 
-	if (ui_ends_with(word, ".gputap"))
+	if (text_ends_with(word, ".gputap"))
 		return ui_fail(GT_EXIT_USAGE,
 			       "'%s' is not a command; did you mean 'gputap report %s'?", word,
 			       word);
@@ -85,12 +86,28 @@ static int finish_output(int code)
 	return code == GT_EXIT_OK ? GT_EXIT_FAILURE : code;
 }
 
+struct invocation {
+	const struct gt_command *command;
+	int argc;
+	char **argv;
+};
+
+static int call_command(void *data)
+{
+	const struct invocation *call = data;
+
+	return call->command->run(call->argc, call->argv);
+}
+
 static int run_command(const struct gt_command *command, int argc, char **argv)
 {
+	struct invocation call = {command, argc, argv};
 	int code;
 
 	ui_command = command->name;
-	code = command->run(argc, argv);
+	code = guard_memory(call_command, &call);
+	if (code < 0)
+		code = ui_fail(GT_EXIT_FAILURE, "%s", "");
 	return finish_output(code);
 }
 
@@ -145,7 +162,7 @@ int main(int argc, char **argv)
 		return finish_output(print_version());
 	if (argv[1][0] == '-') {
 		const char *near =
-			ui_nearest(argv[1], (const char *const[]){"--help", "--version", NULL});
+			nearest_name(argv[1], (const char *const[]){"--help", "--version", NULL});
 
 		if (near)
 			return ui_fail(GT_EXIT_USAGE,

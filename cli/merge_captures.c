@@ -58,8 +58,8 @@ static bool report_result(const struct export_request *request, const struct mer
 				s->path, s->path);
 		if (s->health.bad_bytes || s->health.bad_blocks)
 			ui_note("%s is damaged: %s of %s could not be read and are not in %s",
-				s->path, ui_bytes(s->health.bad_bytes), ui_bytes(s->health.bytes),
-				request->output);
+				s->path, show_bytes(s->health.bad_bytes),
+				show_bytes(s->health.bytes), request->output);
 		else if (s->health.end == GT_CAPTURE_CUT)
 			ui_note("%s has no end: its collector was killed or is still writing; %s "
 				"contains the records written so far",
@@ -72,7 +72,7 @@ static bool report_result(const struct export_request *request, const struct mer
 			request->output);
 	if (m->repeated)
 		ui_note("%s session%s given twice (as a copy or in a merged capture): merged once",
-			ui_count(m->repeated), m->repeated == 1 ? " is" : "s are");
+			show_count(m->repeated), m->repeated == 1 ? " is" : "s are");
 	inputs_print_notes(capture);
 	gt_capture_close(capture);
 	return whole;

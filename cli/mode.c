@@ -27,23 +27,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/query/filter.h"
 #include "cli/command.h"
-#include "cli/filter.h"
 #include "cli/ui.h"
-#include "generated/modes.h"
 #include "record/operation.h"
 
 #define BIT(domain) (UINT32_C(1) << (domain))
-
-static const struct mode modes[] = {{"default", GT_MODE_DEFAULT, GT_DOMAIN_NONE},
-				    {"lite", GT_MODE_LITE, GT_DOMAIN_NONE},
-				    {"standard", GT_MODE_STANDARD, GT_DOMAIN_NONE},
-#define X(...) {__VA_ARGS__},
-				    GT_MODES(X)
-#undef X
-};
-
-enum { MODE_COUNT = sizeof modes / sizeof *modes };
 
 static uint32_t annotations(void)
 {
@@ -52,22 +41,6 @@ static uint32_t annotations(void)
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		set |= gt_domain_traits[d].annotations ? BIT(d) : 0;
 	return set;
-}
-
-/* Return the domains whose calls are recorded only on request, because other domains are built on
- * them, or because their descriptions say so. */
-static uint32_t lower_domains(void)
-{
-	uint32_t set = 0;
-
-	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
-		set |= gt_domain_traits[d].beneath || gt_domain_traits[d].requested ? BIT(d) : 0;
-	return set;
-}
-
-bool mode_records_calls(enum gt_domain domain)
-{
-	return !(lower_domains() & BIT(domain));
 }
 
 /* Return the domains that form one API with @domain, such as HIP and the functions that HIP's
@@ -132,17 +105,6 @@ static uint32_t activity_of_requested(uint32_t set)
 	return activity;
 }
 
-const struct mode *mode_of_options(const char *options)
-{
-	const char *at = options ? strstr(options, "mode=") : NULL;
-
-	for (unsigned m = 1; at && m < MODE_COUNT; m++)
-		if (!strncmp(at + 5, modes[m].name, strlen(modes[m].name)) &&
-		    strchr(" ", at[5 + strlen(modes[m].name)]))
-			return &modes[m];
-	return &modes[0];
-}
-
 /* Map a word of RTL_MODE to a mode. RTL has two words for `standard`. */
 static const char *rtl_word(const char *word)
 {
@@ -151,10 +113,10 @@ static const char *rtl_word(const char *word)
 
 static int find_mode(const char *word, const char *what, const struct mode **out)
 {
-	const char *names[MODE_COUNT + 1] = {NULL};
+	const char *names[MODES_MOST + 1] = {NULL};
 	char said[128];
 
-	for (unsigned m = 0; m < MODE_COUNT; m++) {
+	for (unsigned m = 0; modes[m].name && m < MODES_MOST; m++) {
 		names[m] = modes[m].name;
 		if (!strcmp(word, names[m])) {
 			*out = &modes[m];
@@ -250,7 +212,7 @@ static uint32_t choose_matching(const char *pattern, uint32_t domains, struct gt
 const char *mode_nearest_operation(const char *word, uint32_t domains)
 {
 	const char **list = strpbrk(word, "*?[") ? NULL : operation_names(domains);
-	const char *near = list ? ui_nearest(word, list) : NULL;
+	const char *near = list ? nearest_name(word, list) : NULL;
 
 	free(list);
 	return near;
@@ -369,7 +331,7 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 		return code;
 	s->mode = mode->records;
 	only_upper = s->mode == GT_MODE_UPPER && !o->domains;
-	lower = lower_domains();
+	lower = mode_lower_domains();
 	s->domains = asked | beneath(asked) | activity_of_requested(asked);
 	if (!mode_has_calls(mode))
 		set_calls(s, asked & annotations());

@@ -7,14 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "record/domain.h"
+#include "analysis/tables/modes.h"
 #include "ring/session.h"
-
-struct mode {
-	const char *name;
-	enum gt_mode records;
-	enum gt_domain domain; /* domain whose description defines the mode; GT_DOMAIN_NONE: none */
-};
 
 struct mode_options {
 	const char *mode, *domains, *ops, *kernels; /* arguments of the options; NULL: not given */
@@ -31,19 +25,6 @@ const char *mode_nearest_operation(const char *word, uint32_t domains);
 /* Check that some domain of @word, which is a domain or a family, can be traced. If not, list the
  * traceable domains on stderr and return an exit status. Otherwise return 0. */
 int mode_check_domain(const char *word);
-
-/* Return the mode in a capture's options text. If the text contains no mode, or one that this
- * gputap does not know, return the default mode. Never NULL. */
-const struct mode *mode_of_options(const char *options);
-
-/* Return true if `gputap run` without options records the calls of @domain. */
-bool mode_records_calls(enum gt_domain domain);
-
-/* Return true if calls are requested, so that GPU activities can be linked to them. */
-static inline bool mode_has_calls(const struct mode *mode)
-{
-	return mode->records != GT_MODE_LITE && mode->records != GT_MODE_STANDARD;
-}
 
 /**
  * mode_rtl_output() - return RTL_OUTPUT as a file name

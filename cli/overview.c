@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/display_name.h"
-#include "cli/edges.h"
+#include "analysis/model/display_name.h"
+#include "analysis/tables/edges.h"
 #include "cli/report.h"
 #include "cli/report_head.h"
 #include "cli/report_idle.h"
@@ -56,7 +56,7 @@ static const char *tie(const char *text)
 
 static const char *duration(uint64_t ns)
 {
-	return tie(ui_duration(ns));
+	return tie(show_duration(ns));
 }
 
 /* GPUs ------------------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ static int print_devices(const struct summary *s, struct gt_capture *capture, FI
 	if (!rc && odd != LOOKUP_NONE) {
 		print_device(s, &s->tracks[odd], &edges[odd], out);
 		ui_print_line(out, "", ui_colors(out)->yellow, "the least busy of %s devices",
-			      ui_count(s->track_count));
+			      show_count(s->track_count));
 		shown--;
 	}
 	for (uint32_t i = 0; i < s->track_count && shown && !rc; i++) {
@@ -214,7 +214,7 @@ static int print_devices(const struct summary *s, struct gt_capture *capture, FI
 	}
 	if (!rc && s->track_count > DEVICES_MOST)
 		ui_print_line(out, "", NULL, "and %s more devices: -t devices",
-			      ui_count(s->track_count - DEVICES_MOST));
+			      show_count(s->track_count - DEVICES_MOST));
 	free(edges);
 	return rc;
 }
@@ -255,9 +255,9 @@ static void print_rows(FILE *out, const char *label, const struct overview_row *
 			forms[i] = NULL;
 	for (size_t i = 0; i < count; i++) {
 		ui_print_label(out, i ? "" : label);
-		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", ui_duration(rows[i].ns),
-			rows[i].share * 100, ui_count(rows[i].count),
-			ui_duration(rows[i].count ? rows[i].ns / rows[i].count : 0));
+		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", show_duration(rows[i].ns),
+			rows[i].share * 100, show_count(rows[i].count),
+			show_duration(rows[i].count ? rows[i].ns / rows[i].count : 0));
 		ui_put(out, forms[i] ? forms[i] : rows[i].name,
 		       shown == NAMES_FULL ? UINT32_MAX : width);
 		fputc('\n', out);
@@ -355,9 +355,9 @@ static void print_copies(const struct summary *s, FILE *out)
 				  each_device ? grid_keep(&g, " of device %" PRIu64,
 							  row[grid_column(&g, "device")].count)
 					      : "",
-				  ui_bytes(row[grid_column(&g, "bytes")].count /
-					   (number ? number : 1)),
-				  rate->has ? ", " : "", rate->has ? ui_rate(rate->real) : "")};
+				  show_bytes(row[grid_column(&g, "bytes")].count /
+					     (number ? number : 1)),
+				  rate->has ? ", " : "", rate->has ? show_rate(rate->real) : "")};
 		if (!rows[count].ns)
 			break;
 	}
@@ -423,9 +423,9 @@ static void print_causes(const struct summary *s, FILE *out)
 			snprintf(device, sizeof device, " on %s %" PRIu32,
 				 device_kind(s, row->owner.device), row->owner.device);
 		ui_print_label(out, k ? "" : "Idle");
-		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", ui_duration(top[k].ns),
-			percent(top[k].ns, all_ns), ui_count(row->sums[top[k].cause].gaps),
-			ui_duration(top[k].ns / row->sums[top[k].cause].gaps));
+		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", show_duration(top[k].ns),
+			percent(top[k].ns, all_ns), show_count(row->sums[top[k].cause].gaps),
+			show_duration(top[k].ns / row->sums[top[k].cause].gaps));
 		ui_wrapf(out, LABEL + 40, LABEL + 42, "%s%s%s%s", gt_idle_cause_text(top[k].cause),
 			 device, *mostly ? ": " : "", mostly);
 		fputc('\n', out);
@@ -467,7 +467,8 @@ static void print_straggler(const struct summary *s, FILE *out)
 			"rank %" PRIu32
 			" made others wait %s, as the last to arrive in %s of %s collective calls",
 			s->ranks.rows[row].rank, duration(s->ranks.rows[row].caused_ns),
-			ui_count(s->ranks.rows[row].last), ui_count(s->ranks.rows[row].compared));
+			show_count(s->ranks.rows[row].last),
+			show_count(s->ranks.rows[row].compared));
 }
 
 /* Return true if @name can be written in an expression without quotes. */
@@ -504,7 +505,7 @@ static void print_odd_range(const struct summary *s, FILE *out)
 	ui_print_line(out, "Ranges", ui_colors(out)->yellow,
 		      "%.80s: #%" PRIu32 "%s took %s, the median of %s is %s",
 		      texts_get(&s->names, odd.name), odd.number, where, duration(odd.duration_ns),
-		      ui_count(odd.count), duration(odd.median_ns));
+		      show_count(odd.count), duration(odd.median_ns));
 }
 
 /* Print advice for a call that failed because @runtime has no device on this machine. */
@@ -543,13 +544,13 @@ static void print_failures(const struct summary *s, FILE *out)
 			      : failures == 1 ? "Failed"
 					      : "",
 			      refused ? NULL : ui_colors(out)->red, "%s x %s %s",
-			      ui_count(row[0].count), row[g.column_count - 1].text, error);
+			      show_count(row[0].count), row[g.column_count - 1].text, error);
 		if (!absent)
 			absent = runtime_find_absent(error);
 	}
 	if (failures > FAILURES_MOST)
 		ui_print_line(out, "", ui_colors(out)->red, "and %s more error%s: -t failures",
-			      ui_count(failures - FAILURES_MOST),
+			      show_count(failures - FAILURES_MOST),
 			      failures - FAILURES_MOST == 1 ? "" : "s");
 	if (absent && !s->device_count)
 		print_absence(absent, out);
@@ -587,7 +588,7 @@ static void print_next(const struct summary *s, const struct overview_options *o
 		run_ns += timeline_span_ns(&s->tracks[i].all);
 	}
 	ui_print_line(out, "Next", ui_colors(out)->dim, "gputap report %s %s",
-		      ui_shell_word(o->path),
+		      show_shell_word(o->path),
 		      s->ranks.count > 1              ? "--by rank"
 		      : percent(idle_ns, run_ns) > 20 ? "-t idle,gaps"
 						      : "-t kernels,latency");
@@ -601,12 +602,12 @@ static void print_next(const struct summary *s, const struct overview_options *o
 		else if (s->process_count > 1)
 			snprintf(where + n, sizeof where - n, " and process=%" PRIu32, p->pid);
 		ui_print_line(out, "", ui_colors(out)->dim, "gputap report %s --where '%s'",
-			      ui_shell_word(o->path), where);
+			      show_shell_word(o->path), where);
 	}
 	ui_print_line(out, "", ui_colors(out)->dim, "gputap report %s --all",
-		      ui_shell_word(o->path));
+		      show_shell_word(o->path));
 	ui_print_line(out, "", ui_colors(out)->dim, "gputap export %s -o trace.pftrace",
-		      ui_shell_word(o->path));
+		      show_shell_word(o->path));
 }
 
 void overview_choose_keys(struct summary *s)

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "cli/summary.h"
+#include "analysis/tables/summary.h"
 
 struct overview_options {
 	const char *path;   /* path of the capture for the suggested commands; NULL: suggest none */

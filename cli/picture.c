@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/model/memory_tracks.h"
+#include "analysis/model/ranges.h"
+#include "analysis/model/view.h"
+#include "analysis/tables/timeline.h"
+#include "analysis/tables/waits.h"
 #include "cli/picture_pauses.h"
-#include "cli/timeline.h"
 #include "cli/ui.h"
-#include "cli/waits.h"
-#include "export/memory_tracks.h"
-#include "export/ranges.h"
-#include "export/view.h"
 #include "util/error.h"
 
 enum { RANGE_ROWS_MOST = 8, NOT_SHOWN = -1 };
@@ -708,7 +708,7 @@ static int read_rows(struct painter *x)
 int picture_read(struct picture *p, const struct gt_capture *c)
 {
 	struct painter x = {.picture = p, .capture = c, .memory = {.capture = c}};
-	struct gt_export_options options = {.mangled = p->mangled};
+	struct gt_view_options options = {.mangled = p->mangled};
 	int spans, status = gt_view_init(&x.view, c, &options);
 
 	if (status)

@@ -13,8 +13,8 @@
 #ifndef GPUTAP_CLI_PICTURE_H
 #define GPUTAP_CLI_PICTURE_H
 
+#include "analysis/base/lookup.h"
 #include "capture/capture.h"
-#include "cli/lookup.h"
 
 enum picture_kind {
 	PICTURE_RANGES,

@@ -6,9 +6,9 @@
  *   process 2             |------ recorded ---|
  *   device      ....................paused....................   between the two
  *
- * cli/unrecorded.h finds such times in gaps between activities. A picture also includes the time
- * before the first activity and after the last. If a process was recorded in this time, the device
- * had no activity. */
+ * analysis/idle/unrecorded.h finds such times in gaps between activities. A picture also includes
+ * the time before the first activity and after the last. If a process was recorded in this time,
+ * the device had no activity. */
 #include "cli/picture_pauses.h"
 
 #include <stdlib.h>

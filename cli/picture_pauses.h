@@ -4,8 +4,8 @@
 #ifndef GPUTAP_CLI_PICTURE_PAUSES_H
 #define GPUTAP_CLI_PICTURE_PAUSES_H
 
+#include "analysis/idle/unrecorded_spans.h"
 #include "cli/picture.h"
-#include "export/unrecorded_spans.h"
 
 /* Processes that use a device or a queue, without duplicates. */
 struct picture_users {

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/run_stacks.h"
 #include "cli/ui.h"
-#include "cli/untraced.h"
+#include "cli/untraced_note.h"
 #include "collector/collector.h"
 
 static const char help[] =
@@ -78,10 +78,10 @@ static int recover(const char *folder)
 	}
 	run_stacks_name(output, &stacks, false);
 	ui_note("finished %s with %s records of %u process%s that were still in memory", output,
-		ui_count(result.recorded), result.processes, result.processes == 1 ? "" : "es");
+		show_count(result.recorded), result.processes, result.processes == 1 ? "" : "es");
 	if (result.dropped > result.unfinished)
 		ui_note("%s records are lost: the rings were full after the collector was killed",
-			ui_count(result.dropped - result.unfinished));
+			show_count(result.dropped - result.unfinished));
 	if (result.is_rebuilt)
 		ui_note("the session's journal is missing or damaged: losses of its ended threads "
 			"are unknown, so the capture is not complete");

@@ -9,18 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/query/filter_nothing.h"
+#include "analysis/symbols/stack_lines.h"
+#include "analysis/tables/losses.h"
 #include "cli/command.h"
-#include "cli/filter_nothing.h"
 #include "cli/inputs.h"
-#include "cli/losses.h"
 #include "cli/overview.h"
 #include "cli/report.h"
 #include "cli/report_head.h"
 #include "cli/report_html.h"
 #include "cli/report_idle.h"
 #include "cli/report_timeline.h"
-#include "cli/stack_lines.h"
 #include "cli/ui.h"
+#include "cli/where.h"
 #include "config.h"
 #include "export/export.h"
 #include "util/error.h"
@@ -141,10 +142,10 @@ static bool is_exports(const char *output)
 {
 	for (size_t i = 0; gt_exporters[i]; i++)
 		for (const char *const *e = gt_exporters[i]->extensions; *e; e++)
-			if (ui_ends_with(output, *e) && strcmp(*e, ".csv") != 0 &&
+			if (text_ends_with(output, *e) && strcmp(*e, ".csv") != 0 &&
 			    strcmp(*e, ".json") != 0) /* also for --csv and --json */
 				return true;
-	return ui_ends_with(output, ".gputap");
+	return text_ends_with(output, ".gputap");
 }
 
 static int check_output(struct report_options *o)
@@ -153,20 +154,20 @@ static int check_output(struct report_options *o)
 
 	if (o->output && !strcmp(o->output, "-"))
 		o->output = NULL; /* use the standard output */
-	if (o->output && ui_ends_with(o->output, ".html"))
+	if (o->output && text_ends_with(o->output, ".html"))
 		o->html = true;
-	else if (o->output && ui_ends_with(o->output, ".json"))
+	else if (o->output && text_ends_with(o->output, ".json"))
 		o->json = true;
-	else if (o->output && ui_ends_with(o->output, ".csv"))
+	else if (o->output && text_ends_with(o->output, ".csv"))
 		o->csv = true;
 	else if (o->output && !any && is_exports(o->output))
 		return ui_fail(GT_EXIT_USAGE, "use 'gputap export' to write %s",
-			       ui_shell_word(o->output));
-	else if (o->output && !any && !ui_ends_with(o->output, ".txt"))
+			       show_shell_word(o->output));
+	else if (o->output && !any && !text_ends_with(o->output, ".txt"))
 		return ui_fail(GT_EXIT_USAGE,
 			       "-o %s: no format has this extension; choose .txt, .json, .csv or "
 			       ".html",
-			       ui_shell_word(o->output));
+			       show_shell_word(o->output));
 	if (o->json && o->csv)
 		return ui_fail(GT_EXIT_USAGE, "--json and --csv: choose one");
 	if (o->html && (o->json || o->csv || o->timeline))
@@ -365,11 +366,11 @@ static void print_operations(const struct summary *s, const struct report_option
 			continue;
 		report_table(&g, REPORT_OPERATIONS, s, (enum gt_domain)d);
 		g.heading = grid_keep(&g, "Operations of %s: %s call%s, %s in %s%s%s%s%s%s%s",
-				      gt_domain_name((enum gt_domain)d), ui_count(calls),
-				      calls == 1 ? "" : "s", ui_duration(ns),
+				      gt_domain_name((enum gt_domain)d), show_count(calls),
+				      calls == 1 ? "" : "s", show_duration(ns),
 				      calls == 1 ? "it" : "them", failed ? ", " : "",
-				      failed ? ui_count(failed) : "", failed ? " failed" : "",
-				      refused ? ", " : "", refused ? ui_count(refused) : "",
+				      failed ? show_count(failed) : "", failed ? " failed" : "",
+				      refused ? ", " : "", refused ? show_count(refused) : "",
 				      refused ? " refused" : "");
 		sort_as_asked(&g, o);
 		fputc('\n', out);
@@ -737,11 +738,11 @@ static int check_sort(const struct report_options *o)
 		if (column >= 0)
 			return GT_EXIT_OK;
 	}
-	near = ui_nearest(o->sort, report_columns(o->tables, false));
+	near = nearest_name(o->sort, report_columns(o->tables, false));
 	return ui_unknown(o->tables ? "column of these tables" : "column", o->sort,
 			  report_columns(o->tables,
-					 !near && ui_nearest(o->sort,
-							     report_columns(o->tables, true))));
+					 !near && nearest_name(o->sort,
+							       report_columns(o->tables, true))));
 }
 
 /* Print the timeline instead of tables, for records that match the filter. */
@@ -762,7 +763,7 @@ static int print_timeline(struct summary *s, const struct report_options *o,
 	gt_capture_filter(capture, NULL, NULL);
 	summary_end_filter(reading);
 	if (!rc && summary_holds_for_nothing(s))
-		filter_note_nothing(s->filter, o->where, " of a call or GPU activity");
+		where_note_nothing(s->filter, o->where, " of a call or GPU activity");
 	s->health = *gt_capture_health(capture);
 	return rc;
 }
@@ -799,7 +800,7 @@ static int print_report(struct summary *s, const struct report_options *o,
 		if (rc || (rc = summary_finish(s)))
 			return rc;
 		if (summary_holds_for_nothing(s))
-			filter_note_nothing(s->filter, o->where, "");
+			where_note_nothing(s->filter, o->where, "");
 	}
 	return write_answer(o, &answer);
 }
@@ -843,7 +844,8 @@ static void choose_rank_tables(struct report_options *o, const struct gt_capture
 
 static int report_files(struct report_options *o, char **paths, int count)
 {
-	struct summary s = {.progress = true, .mangled = o->mangled};
+	struct ui_progress bar = {0};
+	struct summary s = {.progress = {ui_progress_report, &bar}, .mangled = o->mangled};
 	struct filter_error error;
 	struct gt_capture *capture;
 	struct capture_inputs in;
@@ -858,7 +860,7 @@ static int report_files(struct report_options *o, char **paths, int count)
 	if (o->where) {
 		s.filter = filter_create(o->where, summary_texts, &s, &error);
 		if (!s.filter)
-			return filter_print_error(o->where, &error);
+			return where_print_error(o->where, &error);
 	}
 	code = inputs_choose(&in, paths, count);
 	if (code)

@@ -4,9 +4,9 @@
 #ifndef GPUTAP_CLI_REPORT_H
 #define GPUTAP_CLI_REPORT_H
 
+#include "analysis/base/lookup.h"
+#include "analysis/tables/summary.h"
 #include "cli/grid.h"
-#include "cli/lookup.h"
-#include "cli/summary.h"
 
 enum report_table {
 	REPORT_RANKS, /* The following tables exist only for several ranks */

@@ -7,6 +7,7 @@
 #include "cli/info_code.h"
 #include "cli/report.h"
 #include "cli/report_ranks.h"
+#include "cli/report_stacks.h"
 
 const char *const report_table_names[] = {
 	"ranks",    "rank_spread", "rank_waits",   "operations",     "ranges", "gpu_by_range",

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/filter_nothing.h"
-#include "cli/losses.h"
+#include "analysis/query/filter_nothing.h"
+#include "analysis/tables/losses.h"
+#include "analysis/tables/selection.h"
 #include "cli/report.h"
-#include "cli/selection.h"
 #include "cli/ui.h"
 
 enum {
@@ -39,9 +39,9 @@ bool report_is_complete(const struct summary *s)
 /* Print the command in the rest of the line, or on a separate line if the rest is too short. */
 static void print_command(const struct summary_file *f, FILE *out)
 {
-	unsigned room = ui_room(out), at = ui_width(f->path) + 2;
+	unsigned room = ui_room(out), at = text_width(f->path) + 2;
 
-	if (room - HEAD_INDENT < ui_width(f->command) + at) {
+	if (room - HEAD_INDENT < text_width(f->command) + at) {
 		fprintf(out, "\n%*s", HEAD_INDENT, "");
 		at = HEAD_INDENT;
 	}
@@ -113,7 +113,7 @@ static void print_deaths(const struct summary *s, FILE *out)
 	if (dead > most)
 		ui_print_sentence(out, ui_colors(out)->red,
 				  "%s more process%s died; -t processes lists them",
-				  ui_count(dead - most), dead - most == 1 ? "" : "es");
+				  show_count(dead - most), dead - most == 1 ? "" : "es");
 }
 
 /* Set *calls and *device to true if a session requested calls or GPU activities. */
@@ -140,13 +140,13 @@ static void print_file(const struct summary_file *f, FILE *out)
 	if (known)
 		print_command(f, out);
 	else /* the start of the file is damaged, or the file contains nothing else */
-		ui_wrap(out, ui_width(f->path) + 2, HEAD_INDENT,
+		ui_wrap(out, text_width(f->path) + 2, HEAD_INDENT,
 			"command, time and host are not in the readable part");
 	fputc('\n', out);
 	ui_print_sentence(out, NULL, "%s%s%.64s, %s process%s, %s thread%s",
-			  ui_duration(f->end_ns - f->start_ns), known ? " on " : "",
-			  known ? f->host : "", ui_count(f->processes),
-			  f->processes == 1 ? "" : "es", ui_count(f->threads),
+			  show_duration(f->end_ns - f->start_ns), known ? " on " : "",
+			  known ? f->host : "", show_count(f->processes),
+			  f->processes == 1 ? "" : "es", show_count(f->threads),
 			  f->threads == 1 ? "" : "s");
 	if (f->health.end == GT_CAPTURE_CUT)
 		ui_print_sentence(
@@ -166,7 +166,7 @@ static void print_file(const struct summary_file *f, FILE *out)
 			out, c->red,
 			"The capture is damaged: %s in %s part%s could not be read and are "
 			"missing here.",
-			ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks),
+			show_bytes(f->health.bad_bytes), show_count(f->health.bad_blocks),
 			f->health.bad_blocks == 1 ? "" : "s");
 	if (f->health.bad_sums)
 		ui_print_sentence(
@@ -191,14 +191,14 @@ static void print_job(const struct summary *s, FILE *out)
 			longest_ns = f->end_ns - f->start_ns;
 		texts_put(&hosts, f->host);
 	}
-	fprintf(out, "%s%s sessions%s; the first: ", ui_colors(out)->bold, ui_count(s->file_count),
-		ui_colors(out)->reset);
+	fprintf(out, "%s%s sessions%s; the first: ", ui_colors(out)->bold,
+		show_count(s->file_count), ui_colors(out)->reset);
 	print_file(first, out);
 	print_selection(s, 0, out);
 	ui_print_sentence(out, NULL,
 			  "All sessions: longest %s, on %s host%s, %s processes, %s threads",
-			  ui_duration(longest_ns), ui_count(hosts.count),
-			  hosts.count == 1 ? "" : "s", ui_count(processes), ui_count(threads));
+			  show_duration(longest_ns), show_count(hosts.count),
+			  hosts.count == 1 ? "" : "s", show_count(processes), show_count(threads));
 	texts_fini(&hosts);
 	for (uint32_t i = 1; i < s->file_count; i++)
 		if (!report_file_is_complete(&s->files[i]) && wrong++ < FILES_NAMED)
@@ -207,7 +207,7 @@ static void print_job(const struct summary *s, FILE *out)
 		ui_print_sentence(out, ui_colors(out)->red,
 				  "%s more are damaged, incomplete or have untraced programs; see "
 				  "'gputap info'",
-				  ui_count(wrong - FILES_NAMED));
+				  show_count(wrong - FILES_NAMED));
 }
 
 /* Write text such as "all linked to their call" for GPU activities, if there are any. */
@@ -236,7 +236,7 @@ static void describe_links(const struct summary *s, char *text, size_t size)
 			 device == 1 ? ", not linked to its call" : ", none linked to their calls");
 	else if (device)
 		snprintf(text, size, ", all but %s linked to their calls",
-			 ui_count(device - s->linked.activity));
+			 show_count(device - s->linked.activity));
 }
 
 static void print_totals(const struct summary *s, const char *where, FILE *out)
@@ -251,11 +251,11 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 
 	report_was_asked(s, &calls_asked, &activity_asked);
 	describe_links(s, links, sizeof links);
-	snprintf(of_calls, sizeof of_calls, "%s call%s", ui_count(calls), calls == 1 ? "" : "s");
-	snprintf(of_activity, sizeof of_activity, "%s GPU activit%s", ui_count(device),
+	snprintf(of_calls, sizeof of_calls, "%s call%s", show_count(calls), calls == 1 ? "" : "s");
+	snprintf(of_activity, sizeof of_activity, "%s GPU activit%s", show_count(device),
 		 device == 1 ? "y" : "ies");
 	if (s->read_ranges)
-		snprintf(of_ranges, sizeof of_ranges, "%s range%s, ", ui_count(s->read_ranges),
+		snprintf(of_ranges, sizeof of_ranges, "%s range%s, ", show_count(s->read_ranges),
 			 s->read_ranges == 1 ? "" : "s");
 	losses_headline(&losses, lost);
 	if (!losses_are_none(&losses))
@@ -265,8 +265,8 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 			  device || activity_asked ? of_activity : "GPU activities not recorded",
 			  calls_asked ? links : "", *lost ? "; " : "", lost);
 	if (dropped)
-		ui_print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped),
-				  ui_count(summary_seen(s)));
+		ui_print_sentence(out, c->red, "%s of %s records were lost", show_count(dropped),
+				  show_count(summary_seen(s)));
 	if (losses.missing)
 		ui_print_sentence(out, c->red, "An unknown number of records is missing: %s%s",
 				  losses.missing_text ? losses.missing_text : "",
@@ -274,15 +274,15 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 						     : "");
 	if (losses.failed)
 		ui_print_sentence(out, c->red, "%s tool%s failed: 'gputap info' lists the events",
-				  ui_count(losses.failed), losses.failed == 1 ? "" : "s");
+				  show_count(losses.failed), losses.failed == 1 ? "" : "s");
 	if (summary_holds_for_nothing(s)) {
 		filter_explain_nothing(s->filter, why);
 		ui_print_sentence(out, c->yellow, "Only where %s, which matches no record%s%s",
 				  where, *why ? ": " : "", why);
 	} else if (where) {
 		ui_print_sentence(out, c->yellow, "Only where %s: %s of them%s%s%s", where,
-				  ui_count(s->matched), s->matched_ranges ? ", " : "",
-				  s->matched_ranges ? ui_count(s->matched_ranges) : "",
+				  show_count(s->matched), s->matched_ranges ? ", " : "",
+				  s->matched_ranges ? show_count(s->matched_ranges) : "",
 				  !s->matched_ranges       ? ""
 				  : s->matched_ranges == 1 ? " range or marker of the program"
 							   : " ranges and markers of the program");

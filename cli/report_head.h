@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "cli/summary.h"
+#include "analysis/tables/summary.h"
 
 /* Print the head. @where: argument of --where, or NULL. @by: bits such as SUMMARY_NAME, from --by;
  * 0: not given. */

@@ -216,31 +216,31 @@ static void put_notes(FILE *out, const struct picture *p, uint64_t pauses_left_o
 			 "%s calls and GPU activities of %s or more are drawn individually; the "
 			 "other %s appear only in the shading of their rows, which includes all "
 			 "calls and activities.",
-			 ui_count(p->slices.count), ui_duration(p->slices.shortest_ns),
-			 ui_count(p->slices.left_out));
+			 show_count(p->slices.count), show_duration(p->slices.shortest_ns),
+			 show_count(p->slices.left_out));
 		put_note(out, &any, text);
 	}
 	if (p->ranges.left_out) {
 		snprintf(text, sizeof text,
 			 "%s shorter or more deeply nested ranges are not shown.",
-			 ui_count(p->ranges.left_out));
+			 show_count(p->ranges.left_out));
 		put_note(out, &any, text);
 	}
 	if (p->queues_left_out || p->threads_left_out) {
 		snprintf(text, sizeof text,
 			 "%s queues and %s threads with less time are not shown.",
-			 ui_count(p->queues_left_out), ui_count(p->threads_left_out));
+			 show_count(p->queues_left_out), show_count(p->threads_left_out));
 		put_note(out, &any, text);
 	}
 	if (p->untimed) {
 		snprintf(text, sizeof text, "%s GPU activities without times are not shown.",
-			 ui_count(p->untimed));
+			 show_count(p->untimed));
 		put_note(out, &any, text);
 	}
 	if (pauses_left_out) {
 		snprintf(text, sizeof text,
 			 "%s short pauses of recording are not shaded, but shares exclude them.",
-			 ui_count(pauses_left_out));
+			 show_count(pauses_left_out));
 		put_note(out, &any, text);
 	}
 	fputs("]", out);

@@ -91,7 +91,7 @@ void report_idle_note(struct grid *g, const struct summary *s)
 		if (unrecorded_of(s, d) && devices++ < DEVICES_MOST)
 			used += (size_t)snprintf(text + used, sizeof text - used,
 						 "%s%s of device %" PRIu32, used ? ", " : "",
-						 ui_duration(unrecorded_of(s, d)), d);
+						 show_duration(unrecorded_of(s, d)), d);
 	if (!devices)
 		return;
 	if (devices > DEVICES_MOST)

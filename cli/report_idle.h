@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/tables/summary.h"
 #include "cli/grid.h"
 #include "cli/json.h"
-#include "cli/summary.h"
 
 /* Return the idle time of the device to which a row belongs, summed over all rows of the device. */
 uint64_t report_idle_device_ns(const struct summary *s, uint32_t device);

@@ -63,7 +63,7 @@ static const char *describe_left_out(struct grid *g, const struct ranks *r)
 		return "";
 	if (left)
 		return grid_keep(g, "; %s of %s kernels of collectives cannot be compared%s",
-				 ui_count(left), ui_count(r->kernels),
+				 show_count(left), show_count(r->kernels),
 				 r->unlinked_kernels
 					 ? ", because the calls that launched them were not "
 					   "recorded (NCCL: gputap run -d nccl,cuda_driver)"
@@ -93,13 +93,14 @@ static const char *describe_what_for(struct grid *g, const struct ranks *r, uint
 	const struct ranks_row *late = &r->rows[row];
 	uint64_t ns = sum_messages(r, row);
 	bool some = ns >= late->caused_ns / 100 && ns;
-	const char *messages = some ? grid_keep(g, ", %s of it for messages", ui_duration(ns)) : "";
+	const char *messages =
+		some ? grid_keep(g, ", %s of it for messages", show_duration(ns)) : "";
 
 	if (!late->compared)
 		return messages;
 	return grid_keep(g, "%s%s the last to arrive in %s of %s collective call%s", messages,
-			 some ? ", and was" : ", as", ui_count(late->last),
-			 ui_count(late->compared), late->compared == 1 ? "" : "s");
+			 some ? ", and was" : ", as", show_count(late->last),
+			 show_count(late->compared), late->compared == 1 ? "" : "s");
 }
 
 /* Return text such as "rank 3 on node1 made others wait 12.4 s, as the last one in 812 of 1,000
@@ -115,8 +116,9 @@ static const char *describe_straggler(struct grid *g, const struct summary *s)
 						: "",
 				 describe_left_out(g, &s->ranks));
 	return grid_keep(g, "Ranks: rank %u on %.64s made others wait longest: %s in all%s%s",
-			 late->rank, texts_get(&s->names, late->host), ui_duration(late->caused_ns),
-			 describe_what_for(g, &s->ranks, row), describe_left_out(g, &s->ranks));
+			 late->rank, texts_get(&s->names, late->host),
+			 show_duration(late->caused_ns), describe_what_for(g, &s->ranks, row),
+			 describe_left_out(g, &s->ranks));
 }
 
 void report_make_ranks(struct grid *g, const struct summary *s)

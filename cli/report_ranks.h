@@ -3,9 +3,9 @@
 #ifndef GPUTAP_CLI_REPORT_RANKS_H
 #define GPUTAP_CLI_REPORT_RANKS_H
 
+#include "analysis/tables/summary.h"
 #include "cli/grid.h"
 #include "cli/report.h"
-#include "cli/summary.h"
 
 enum { REPORT_RANK_COLUMNS = 20, REPORT_RANK_SPREAD_COLUMNS = 6, REPORT_RANK_WAIT_COLUMNS = 6 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* End of `gputap run`: a head of a few lines, followed by the first screen of a report. */
+#include "analysis/tables/losses.h"
+#include "analysis/tables/selection.h"
 #include "cli/command.h"
-#include "cli/losses.h"
 #include "cli/overview.h"
 #include "cli/report.h"
-#include "cli/selection.h"
 #include "cli/ui.h"
 #include "util/error.h"
 
@@ -36,7 +36,8 @@ static void print_deaths(const struct gt_capture *capture, FILE *out)
 int gt_report_short(const char *capture, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
-	struct summary s = {.progress = true};
+	struct ui_progress bar = {0};
+	struct summary s = {.progress = {ui_progress_report, &bar}};
 	const struct summary_file *f;
 	struct losses losses;
 	char lost[LOSSES_HEADLINE];
@@ -54,9 +55,9 @@ int gt_report_short(const char *capture, FILE *out)
 	f = &s.files[0];
 	records = s.read[GT_CLASS_CALL] + s.read_ranges + s.read[GT_CLASS_DEVICE];
 	fprintf(out, "%sgputap:%s %s, %s process%s, %s thread%s, %s record%s, ", c->bold, c->reset,
-		ui_duration(f->end_ns - f->start_ns), ui_count(f->processes),
-		f->processes == 1 ? "" : "es", ui_count(f->threads), f->threads == 1 ? "" : "s",
-		ui_count(records), records == 1 ? "" : "s");
+		show_duration(f->end_ns - f->start_ns), show_count(f->processes),
+		f->processes == 1 ? "" : "es", show_count(f->threads), f->threads == 1 ? "" : "s",
+		show_count(records), records == 1 ? "" : "s");
 	losses = losses_read(opened);
 	losses_headline(&losses, lost);
 	if (losses_are_none(&losses))

@@ -12,6 +12,7 @@
 #include "cli/report_columns.h"
 #include "cli/report_idle.h"
 #include "cli/report_ranks.h"
+#include "cli/report_stacks.h"
 #include "cli/ui.h"
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))

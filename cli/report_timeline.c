@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/tables/recorded_text.h"
+#include "analysis/tables/retained.h"
 #include "cli/json.h"
-#include "cli/retained.h"
 #include "cli/picture.h"
-#include "cli/recorded_text.h"
 #include "cli/ui.h"
 #include "config.h"
 #include "util/error.h"
@@ -227,13 +227,13 @@ static void put_name(struct range_cells *cells, const char *name, unsigned from,
 	char one[GLYPH_BYTES];
 
 	while (*name && from < to) {
-		size_t bytes = ui_utf8(name, &character);
+		size_t bytes = text_next(name, &character);
 		unsigned width;
 
 		snprintf(one, sizeof one, "%.*s", (int)(bytes < sizeof one ? bytes : 1), name);
 		if (gt_text_is_control(character))
 			strcpy(one, "?");
-		width = ui_width(one);
+		width = text_width(one);
 		if (!width || from + width > to)
 			return;
 		strcpy(cells->glyph[from], one);
@@ -363,18 +363,18 @@ static void print_left_out(const struct canvas *v)
 	if (p->queues_left_out || p->threads_left_out) {
 		snprintf(text, sizeof text,
 			 "Not shown: %s queue%s and %s thread%s that were busy for less time.",
-			 ui_count(p->queues_left_out), p->queues_left_out == 1 ? "" : "s",
-			 ui_count(p->threads_left_out), p->threads_left_out == 1 ? "" : "s");
+			 show_count(p->queues_left_out), p->queues_left_out == 1 ? "" : "s",
+			 show_count(p->threads_left_out), p->threads_left_out == 1 ? "" : "s");
 		print_sentence(v, text);
 	}
 	if (p->ranges.left_out) {
 		snprintf(text, sizeof text, "Not shown: %s shorter ranges.",
-			 ui_count(p->ranges.left_out));
+			 show_count(p->ranges.left_out));
 		print_sentence(v, text);
 	}
 	if (p->untimed) {
 		snprintf(text, sizeof text, "Not shown: %s GPU activit%s without times.",
-			 ui_count(p->untimed), p->untimed == 1 ? "y" : "ies");
+			 show_count(p->untimed), p->untimed == 1 ? "y" : "ies");
 		print_sentence(v, text);
 	}
 }
@@ -438,7 +438,7 @@ static void print_legend(const struct canvas *v)
 	char text[128];
 
 	snprintf(text, sizeof text, "A column is %s. %s",
-		 ui_duration((p->end_ns - p->start_ns) / v->columns),
+		 show_duration((p->end_ns - p->start_ns) / v->columns),
 		 v->utf8 ? "▁ to ▇: partly busy, █: busy throughout, ·: not busy."
 			 : "0 to 9: tenths busy, #: busy throughout, .: not busy.");
 	fputc('\n', v->out);
@@ -499,8 +499,8 @@ static void print_head(const struct canvas *v, const struct report_timeline *t,
 		return;
 	}
 	snprintf(text, sizeof text, "%s, from %s to %s after the start of the capture.",
-		 ui_duration(p->end_ns - p->start_ns), ui_duration(p->start_ns - p->zero_ns),
-		 ui_duration(p->end_ns - p->zero_ns));
+		 show_duration(p->end_ns - p->start_ns), show_duration(p->start_ns - p->zero_ns),
+		 show_duration(p->end_ns - p->zero_ns));
 	print_sentence(v, text);
 	fputc('\n', v->out);
 }

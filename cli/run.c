@@ -14,10 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/units.h"
+#include "analysis/tables/losses.h"
 #include "cli/command.h"
 #include "cli/export.h"
-#include "cli/losses.h"
 #include "cli/mode.h"
 #include "cli/output_name.h"
 #include "cli/run_keep.h"
@@ -25,7 +24,8 @@
 #include "cli/run_stacks.h"
 #include "cli/run_window.h"
 #include "cli/ui.h"
-#include "cli/untraced.h"
+#include "cli/units.h"
+#include "cli/untraced_note.h"
 #include "collector/collector.h"
 #include "collector/environment.h"
 #include "collector/target.h"
@@ -226,7 +226,7 @@ static int size_option(const char *option, const char *value, uint64_t least, ui
 				 "a size is a number, optionally followed by K, M or G");
 	if (*out < least || *out > most)
 		return ui_fail(GT_EXIT_USAGE, "%s %s: from %s to %s", option, value,
-			       ui_bytes(least), ui_bytes(most));
+			       show_bytes(least), show_bytes(most));
 	return 0;
 }
 
@@ -392,7 +392,7 @@ static int unknown_format(const char *path)
 	for (size_t i = 0; gt_exporters[i]; i++)
 		for (size_t k = 0; gt_exporters[i]->extensions[k] && n < 63; k++)
 			names[n++] = gt_exporters[i]->extensions[k];
-	near = dot ? ui_nearest(dot, names) : NULL;
+	near = dot ? nearest_name(dot, names) : NULL;
 	ui_fail(GT_EXIT_USAGE, "'%s' has no known extension to select the format%s%s%s", path,
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	names[n] = NULL;
@@ -431,7 +431,7 @@ static int choose_output(struct run_request *r)
 			 *program ? program : "program", (int)getpid());
 		r->output = r->named;
 	}
-	if (!ui_ends_with(r->output, ".gputap") && !r->exporter) {
+	if (!text_ends_with(r->output, ".gputap") && !r->exporter) {
 		r->exporter = gt_exporter_for_path(r->output);
 		if (!r->exporter)
 			return unknown_format(r->output);
@@ -544,7 +544,7 @@ static void note_reason(enum gt_drop_reason why, uint64_t lost)
 	const char *advice = losses_advice(why);
 
 	if (lost && why != GT_DROP_UNFINISHED && why != GT_DROP_OUTPUT)
-		fprintf(stderr, "  %s: %s%s%s\n", ui_count(lost), gt_drop_reason_name(why),
+		fprintf(stderr, "  %s: %s%s%s\n", show_count(lost), gt_drop_reason_name(why),
 			advice ? "; " : "", advice ? advice : "");
 }
 
@@ -559,11 +559,11 @@ static void note_losses(const struct run_request *r, const struct gt_target *t,
 	if (result->output_error)
 		ui_note("cannot write all of %s (%s): %s of %s records are lost and counted as "
 			"lost",
-			r->run.output, strerror(-result->output_error), ui_count(lost),
-			ui_count(result->seen));
+			r->run.output, strerror(-result->output_error), show_count(lost),
+			show_count(result->seen));
 	else if (lost)
-		ui_note("%s of %s records are lost; 'gputap info %s' shows where", ui_count(lost),
-			ui_count(result->seen), ui_shell_word(r->run.output));
+		ui_note("%s of %s records are lost; 'gputap info %s' shows where", show_count(lost),
+			show_count(result->seen), show_shell_word(r->run.output));
 	for (int why = 0; lost && why < GT_DROP_REASON_COUNT; why++)
 		note_reason((enum gt_drop_reason)why, result->dropped_by[why]);
 	if (result->torn)
@@ -671,7 +671,7 @@ static void on_progress(void *data, uint64_t done, uint64_t total)
  * is lost. */
 static bool export(const struct run_request *r)
 {
-	struct gt_export_options o = {.progress = on_progress};
+	struct gt_view_options o = {.progress = on_progress};
 	struct gt_capture *c;
 	int status = gt_capture_open(r->capture, &c);
 
@@ -708,10 +708,10 @@ static bool print_results(const struct run_request *r, const struct gt_target *t
 			gt_error_clear();
 		note_still_running(result);
 		if (!r->exporter)
-			ui_note("wrote %s; 'gputap report %s' shows more", ui_shell_word(r->output),
-				ui_shell_word(r->output));
+			ui_note("wrote %s; 'gputap report %s' shows more",
+				show_shell_word(r->output), show_shell_word(r->output));
 		else if (exported)
-			ui_note("wrote %s", ui_shell_word(r->output));
+			ui_note("wrote %s", show_shell_word(r->output));
 	}
 	if (exported)
 		unlink(r->capture);

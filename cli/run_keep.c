@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/units.h"
 #include "cli/command.h"
 #include "cli/run_window.h"
 #include "cli/trigger.h"
 #include "cli/ui.h"
+#include "cli/units.h"
 
 #define KEEP_BYTES       (UINT64_C(2) << 30) /* default for --keep without bytes */
 #define KEEP_LEAST_BYTES (UINT64_C(64) << 20)
@@ -97,9 +97,9 @@ static void say_snapshot(const char *path, const char *error, enum gt_retained_r
 	if (error)
 		ui_note("cannot write a snapshot, recording continues: %s", error);
 	else if (reason == GT_RETAINED_TRIGGER)
-		ui_note("wrote %s: %s", ui_shell_word(path), what);
+		ui_note("wrote %s: %s", show_shell_word(path), what);
 	else
-		ui_note("wrote %s", ui_shell_word(path));
+		ui_note("wrote %s", show_shell_word(path));
 }
 
 static void say_failure(const char *path, const char *error, enum gt_retained_reason reason,
@@ -147,11 +147,11 @@ void run_keep_note(const struct gt_run_result *result)
 	if (result->triggers_left_out)
 		ui_note("%s trigger%s ignored: too soon after a snapshot, or over the limit of "
 			"--snapshots-most",
-			ui_count(result->triggers_left_out),
+			show_count(result->triggers_left_out),
 			result->triggers_left_out == 1 ? "" : "s");
 	if (result->triggers_undecided)
 		ui_note("--trigger could not be evaluated for %s GPU activit%s: the "
 			"device's clock was not known in time",
-			ui_count(result->triggers_undecided),
+			show_count(result->triggers_undecided),
 			result->triggers_undecided == 1 ? "y" : "ies");
 }

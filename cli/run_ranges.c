@@ -5,10 +5,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/query/filter.h"
+#include "analysis/query/filter_value.h"
 #include "cli/command.h"
-#include "cli/filter.h"
-#include "cli/filter_value.h"
 #include "cli/ui.h"
+#include "cli/where.h"
 
 static const char *const options[GT_RANGE_EDGES] = {"--from", "--to"};
 
@@ -17,7 +18,7 @@ static int fail_at(enum gt_range_edge edge, const char *value, size_t at, const 
 	struct filter_error error = {.at = at};
 
 	snprintf(error.text, sizeof error.text, "%s", what);
-	return filter_print_error_of(options[edge], value, &error);
+	return where_print_error_of(options[edge], value, &error);
 }
 
 /* Return true if @value has the form NAME#N. As with --where, names may contain '#', as in

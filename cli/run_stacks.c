@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/symbols/name_frames.h"
 #include "cli/command.h"
 #include "cli/ui.h"
-#include "export/name_frames.h"
 #include "util/error.h"
 
 static const uint64_t SLOW_NS = 1000000; /* default for "slow" without a time */
@@ -97,7 +97,8 @@ static void on_progress(void *data, uint64_t done, uint64_t total)
 
 static void note_lines(const struct run_stacks *names, const struct gt_naming *result)
 {
-	const char *frames = ui_count(result->frames), *without = ui_count(result->without_line);
+	const char *frames = show_count(result->frames),
+		   *without = show_count(result->without_line);
 
 	if (result->end == GT_LINES_NO_LIBRARY)
 		ui_note("frames have functions, but no source lines: elfutils' libdw.so.1 is not "
@@ -105,7 +106,7 @@ static void note_lines(const struct run_stacks *names, const struct gt_naming *r
 	else if (result->end == GT_LINES_TIME)
 		ui_note("%s of %s frames have no source lines in the capture: the search ended "
 			"after %s (--stacks=lines:TIME)",
-			without, frames, ui_duration(names->lines_ns));
+			without, frames, show_duration(names->lines_ns));
 	else
 		ui_note("%s of %s frames have no source lines in the capture: the search in debug "
 			"information crashed",

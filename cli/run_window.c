@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "capture/capture.h"
-#include "cli/units.h"
 #include "cli/command.h"
 #include "cli/run_ranges.h"
 #include "cli/ui.h"
+#include "cli/units.h"
 #include "util/error.h"
 
 static int bad(const char *option, const char *value, const char *wanted)
@@ -149,7 +149,7 @@ void run_window_note(const struct gt_window_options *w, const char *capture,
 			ui_note("the recording window never opened: the program ended before the "
 				"--delay of "
 				"%s was over",
-				ui_duration(w->delay_ns));
+				show_duration(w->delay_ns));
 		else
 			ui_note("the recording window never opened: no 'gputap start' or signal "
 				"arrived");

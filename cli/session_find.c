@@ -613,9 +613,9 @@ static int unknown_session(const struct session_list *list, const char *which)
 	is_file = stat(which, &st) == 0 && S_ISREG(st.st_mode);
 	if (is_file && st.st_uid != geteuid() && geteuid())
 		return ui_fail(GT_EXIT_FAILURE, "%s belongs to user %u; run as that user or root",
-			       ui_shell_word(which), (unsigned)st.st_uid);
+			       show_shell_word(which), (unsigned)st.st_uid);
 	ui_fail(GT_EXIT_FAILURE, "no running session %s %s%s", is_file ? "writes" : "is called",
-		ui_shell_word(which), list->count ? "; running:" : "");
+		show_shell_word(which), list->count ? "; running:" : "");
 	list_running(list);
 	return GT_EXIT_FAILURE;
 }

@@ -87,7 +87,7 @@ static int wait_for(const char *folder, uint64_t number, bool quiet)
 		if (!strcmp(state, "written")) {
 			code = GT_EXIT_OK;
 			if (!quiet)
-				ui_note("wrote %s", ui_shell_word(session_value(&now, "path")));
+				ui_note("wrote %s", show_shell_word(session_value(&now, "path")));
 		} else if (!strcmp(state, "failed")) {
 			code = ui_fail(GT_EXIT_FAILURE, "%s", session_value(&now, "error"));
 		}
@@ -110,7 +110,8 @@ static int take(const char *which, const char *output, bool force, bool quiet)
 		return ui_fail(GT_EXIT_FAILURE, "cannot list sessions");
 	code = session_find(&list, which, &s);
 	if (!code && output && !force && !access(output, F_OK))
-		code = ui_fail(GT_EXIT_FAILURE, "%s exists: -f replaces it", ui_shell_word(output));
+		code = ui_fail(GT_EXIT_FAILURE, "%s exists: -f replaces it",
+			       show_shell_word(output));
 	request = code ? NULL : make_request(output, force);
 	if (!code && !request) {
 		code = GT_EXIT_FAILURE;
@@ -144,7 +145,7 @@ static int run(int argc, char **argv)
 	if (argc - optind > 1)
 		return ui_fail(GT_EXIT_USAGE, "only one session at a time; also given: '%s'",
 			       argv[optind + 1]);
-	if (output && !ui_ends_with(output, ".gputap"))
+	if (output && !text_ends_with(output, ".gputap"))
 		return ui_fail(GT_EXIT_USAGE, "%s: the name of a snapshot must end in .gputap",
 			       output);
 	return take(argv[optind], output, force, quiet);

@@ -143,7 +143,7 @@ static int change(int argc, char **argv, const struct change *what)
 				changed ? what->done : what->already);
 		if (not_following)
 			ui_note("%s process%s not applied the change yet: stopped or not scheduled",
-				ui_count(not_following), not_following == 1 ? " has" : "es have");
+				show_count(not_following), not_following == 1 ? " has" : "es have");
 		session_answer_fini(&answer);
 	}
 	session_list_fini(&list);
@@ -212,13 +212,14 @@ static const char *describe_state(struct grid *g, const struct session_answer *a
 	uint64_t for_ns = difference(a, "now_ns", "changed_ns");
 
 	if (*session_value(a, "starts_in_ns"))
-		return grid_keep(g, "starts in %s", ui_duration(session_number(a, "starts_in_ns")));
+		return grid_keep(g, "starts in %s",
+				 show_duration(session_number(a, "starts_in_ns")));
 	if (!strcmp(session_value(a, "state"), "paused"))
-		return grid_keep(g, "paused %s", ui_duration(for_ns));
+		return grid_keep(g, "paused %s", show_duration(for_ns));
 	if (*session_value(a, "stops_in_ns"))
-		return grid_keep(g, "stops in %s", ui_duration(session_number(a, "stops_in_ns")));
+		return grid_keep(g, "stops in %s", show_duration(session_number(a, "stops_in_ns")));
 	return session_number(a, "windows") > 1 || strcmp(session_value(a, "why"), "process")
-		       ? grid_keep(g, "recording %s", ui_duration(for_ns))
+		       ? grid_keep(g, "recording %s", show_duration(for_ns))
 		       : "recording";
 }
 
@@ -227,7 +228,7 @@ static const char *short_path(struct grid *g, const char *path)
 {
 	const char *end = path, *slash;
 
-	while (ui_width(end) > PATH_ROOM && (slash = strchr(end + 1, '/')))
+	while (text_width(end) > PATH_ROOM && (slash = strchr(end + 1, '/')))
 		end = slash;
 	return end == path ? path : grid_keep(g, "..%s", end);
 }

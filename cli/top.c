@@ -332,7 +332,7 @@ static int refuse_session(const struct top *t, int status)
 	if (!status && t->ended)
 		return ui_fail(GT_EXIT_FAILURE,
 			       "the session of %s has ended; 'gputap report %s' shows more",
-			       t->session.path, ui_shell_word(t->session.path));
+			       t->session.path, show_shell_word(t->session.path));
 	return GT_EXIT_OK;
 }
 
@@ -363,7 +363,7 @@ static int run_top(int argc, char **argv)
 		code = ui_fail(GT_EXIT_FAILURE, "cannot continue");
 	else if (t.screen && t.ended)
 		ui_note("%s: the session has ended; 'gputap report %s' shows more", t.session.path,
-			ui_shell_word(t.session.path));
+			show_shell_word(t.session.path));
 	gt_follow_close(t.follow);
 	top_sums_fini(&t.sums);
 	return code;

@@ -182,9 +182,10 @@ static void print_state(const struct top_view *v, FILE *out)
 		fprintf(out, " (by %s)",
 			strcmp(v->session->why, "paused") ? v->session->why : "--paused");
 	if (paused && v->session->starts_in_ns)
-		fprintf(out, ", starts in %s", ui_duration(v->session->starts_in_ns));
+		fprintf(out, ", starts in %s", show_duration(v->session->starts_in_ns));
 	fprintf(out, "%s, %s; %u process%s, %u ended\n", v->held ? " (view paused)" : "",
-		ui_duration(v->elapsed_ns), s->processes, s->processes == 1 ? "" : "es", s->ended);
+		show_duration(v->elapsed_ns), s->processes, s->processes == 1 ? "" : "es",
+		s->ended);
 }
 
 static void print_head(const struct top_view *v, FILE *out)
@@ -200,9 +201,9 @@ static void print_head(const struct top_view *v, FILE *out)
 		ui_put(out, s->command, room - used - 2);
 	print_state(v, out);
 	fprintf(out, "%s calls/s, %s activities/s; ",
-		ui_count(per_second(s->call_count, v->interval_ns)),
-		ui_count(per_second(s->activity, v->interval_ns)));
-	fprintf(out, "%s%s lost%s\n", s->dropped ? c->red : "", ui_count(s->dropped), c->reset);
+		show_count(per_second(s->call_count, v->interval_ns)),
+		show_count(per_second(s->activity, v->interval_ns)));
+	fprintf(out, "%s%s lost%s\n", s->dropped ? c->red : "", show_count(s->dropped), c->reset);
 }
 
 void top_print_text(const struct top_view *v, FILE *out)

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "analysis/tables/top_sums.h"
 #include "cli/top_session.h"
-#include "cli/top_sums.h"
 
 enum top_order { TOP_BY_TIME, TOP_BY_COUNT, TOP_BY_MEAN, TOP_BY_NAME, TOP_ORDER_COUNT };
 extern const char *const top_order_names[]; /* NULL-terminated */

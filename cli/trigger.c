@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/lookup.h"
+#include "analysis/model/view.h"
+#include "analysis/query/filter_tree.h"
 #include "cli/command.h"
-#include "cli/filter_tree.h"
-#include "cli/lookup.h"
 #include "cli/ui.h"
-#include "export/view.h"
+#include "cli/where.h"
 #include "record/operation.h"
 
 struct trigger {
@@ -170,7 +171,7 @@ int trigger_create(const char *expression, struct gt_trigger *out)
 	t->filter = filter_create(expression, give_texts, t, &error);
 	if (!t->filter) {
 		free(t);
-		return filter_print_error_of("--trigger", expression, &error);
+		return where_print_error_of("--trigger", expression, &error);
 	}
 	for (size_t i = 0; i < sizeof later / sizeof *later; i++)
 		if (filter_asks(t->filter, later[i].field)) {

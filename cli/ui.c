@@ -96,67 +96,6 @@ void ui_note(const char *format, ...)
 
 /* Similar names ---------------------------------------------------------------- */
 
-static unsigned least_of_three(unsigned a, unsigned b, unsigned c)
-{
-	unsigned m = a < b ? a : b;
-	return m < c ? m : c;
-}
-
-/* Return the edit distance of @a and @b (insert, remove, replace, swap of neighbours), ignoring
- * case. Words are cut at 63 characters. */
-static unsigned count_edits(const char *a, const char *b)
-{
-	enum { LONGEST = 63 };
-	unsigned rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *now = rows[2], *spare;
-	size_t n = strnlen(a, LONGEST), m = strnlen(b, LONGEST);
-
-	for (size_t j = 0; j <= m; j++)
-		last[j] = (unsigned)j;
-	for (size_t i = 1; i <= n; i++) {
-		now[0] = (unsigned)i;
-		for (size_t j = 1; j <= m; j++) {
-			int x = tolower((unsigned char)a[i - 1]),
-			    y = tolower((unsigned char)b[j - 1]);
-			now[j] =
-				least_of_three(last[j] + 1, now[j - 1] + 1, last[j - 1] + (x != y));
-			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
-			    y == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < now[j])
-				now[j] = before[j - 2] + 1;
-		}
-		spare = before, before = last, last = now, now = spare;
-	}
-	return last[m];
-}
-
-const char *ui_nearest(const char *word, const char *const *names)
-{
-	size_t length = strlen(word);
-	/* initially one more than the largest allowed distance */
-	unsigned best = (unsigned)(length < 2 ? 1 : length < 5 ? 2 : (length + 1) / 3 + 1);
-	const char *nearest = NULL;
-
-	for (; *names; names++) {
-		unsigned d = count_edits(word, *names);
-		/* a typed prefix counts as similar, but less than a typing error */
-		if (length >= 2 && strncasecmp(word, *names, length) == 0 && d > 1)
-			d = 1;
-		/* among equally similar names, prefer one with the same first letter, because
-		 * typing errors are more common in later letters */
-		if (d < best || (nearest && d == best && *word == **names && *word != *nearest)) {
-			best = d;
-			nearest = *names;
-		}
-	}
-	return nearest;
-}
-
-bool ui_ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && !strcmp(text + n - m, end);
-}
-
 void ui_list_names(const char *before, const char *const *names)
 {
 	unsigned at = ui_wrapf(stderr, 0, CONTINUED, "  %s", before);
@@ -168,7 +107,7 @@ void ui_list_names(const char *before, const char *const *names)
 
 int ui_unknown(const char *kind, const char *word, const char *const *names)
 {
-	const char *near = ui_nearest(word, names);
+	const char *near = nearest_name(word, names);
 
 	if (near)
 		return ui_fail(GT_EXIT_USAGE, "unknown %s '%s'; did you mean '%s'?", kind, word,
@@ -242,7 +181,7 @@ static int bad_long_option(const char *command, const char *word, const struct o
 		return GT_EXIT_USAGE;
 	}
 	snprintf(plain, sizeof plain, "%.*s", (int)length, word + 2);
-	near = ui_nearest(plain, names);
+	near = nearest_name(plain, names);
 	if (near)
 		return ui_fail(GT_EXIT_USAGE, "unknown option --%s; did you mean --%s?", plain,
 			       near);
@@ -314,63 +253,12 @@ unsigned ui_room(FILE *stream)
 
 /* Text ------------------------------------------------------------------------- */
 
-size_t ui_utf8(const char *text, uint32_t *character)
-{
-	return gt_text_next(text, strnlen(text, 4), character);
-}
-
-static unsigned character_width(uint32_t c)
-{
-	int w;
-
-	if (gt_text_is_control(c))
-		return 1; /* printed as '?' */
-	w = c < 0x7f || MB_CUR_MAX == 1 ? 1 : wcwidth((wchar_t)c);
-	return w < 0 ? 1 : (unsigned)w;
-}
-
-unsigned ui_width(const char *text)
-{
-	unsigned width = 0;
-	uint32_t c;
-
-	while (*text) {
-		text += ui_utf8(text, &c);
-		width += character_width(c);
-	}
-	return width;
-}
-
-const char *ui_shell_word(const char *word)
-{
-	enum { BUFFERS = 2, BYTES = 8192 };
-	static _Thread_local char buffers[BUFFERS][BYTES];
-	static _Thread_local unsigned turn;
-	char *start = buffers[turn++ % BUFFERS], *p = start;
-	size_t plain = 0;
-
-	while (isalnum((unsigned char)word[plain]) ||
-	       (word[plain] && strchr("/._-+,:=@%", word[plain])) ||
-	       (unsigned char)word[plain] >= 0x80)
-		plain++;
-	if (plain && !word[plain])
-		return word;
-	for (*p++ = '"'; *word && p < start + BYTES - 4; word++) {
-		if (strchr("\"$`\\", *word))
-			*p++ = '\\';
-		*p++ = (unsigned char)*word < 0x20 || *word == 0x7f ? '?' : *word;
-	}
-	*p++ = '"';
-	*p = '\0';
-	return start;
-}
-
 /* Print a character. Return the number of its bytes, and add the number of its columns to
  * *width. */
 static size_t put_character(FILE *out, const char *text, unsigned *width)
 {
 	uint32_t c;
-	size_t bytes = ui_utf8(text, &c);
+	size_t bytes = text_next(text, &c);
 
 	*width += character_width(c);
 	if (gt_text_is_control(c))
@@ -394,12 +282,12 @@ void ui_put_as(FILE *out, gt_text_fn *put, const char *text)
 
 unsigned ui_put(FILE *out, const char *text, unsigned most)
 {
-	bool cut = ui_width(text) > most;
+	bool cut = text_width(text) > most;
 	unsigned room = cut && most >= 2 ? most - 2 : most, width = 0;
 	uint32_t c;
 
 	while (*text) {
-		ui_utf8(text, &c);
+		text_next(text, &c);
 		if (width + character_width(c) > room)
 			break;
 		text += put_character(out, text, &width);
@@ -416,8 +304,8 @@ static const char *last_columns(const char *text, unsigned most)
 {
 	uint32_t c;
 
-	for (unsigned width = ui_width(text); width > most; width -= character_width(c))
-		text += ui_utf8(text, &c);
+	for (unsigned width = text_width(text); width > most; width -= character_width(c))
+		text += text_next(text, &c);
 	return text;
 }
 
@@ -425,7 +313,7 @@ unsigned ui_put_end(FILE *out, const char *text, unsigned most)
 {
 	const char *rest, *folder;
 
-	if (most <= 2 || ui_width(text) <= most)
+	if (most <= 2 || text_width(text) <= most)
 		return ui_put(out, text, most);
 	rest = last_columns(text, most - 2);
 	folder = strchr(rest, '/');
@@ -439,7 +327,7 @@ static unsigned word_width(const char *word)
 	uint32_t c;
 
 	while (*word && *word != ' ') {
-		word += ui_utf8(word, &c);
+		word += text_next(word, &c);
 		width += character_width(c);
 	}
 	return width;
@@ -534,103 +422,19 @@ void ui_progress_end(struct ui_progress *p)
 	p->on = p->shown = false;
 }
 
+void ui_progress_report(void *data, const char *what, uint64_t done, uint64_t total)
+{
+	struct ui_progress *p = data;
+
+	if (!done)
+		ui_progress_begin(p, what, total);
+	else if (done < total)
+		ui_progress_set(p, done);
+	else
+		ui_progress_end(p);
+}
+
 /* Numbers ---------------------------------------------------------------------- */
-
-static char *next_buffer(size_t *size)
-{
-	enum { BUFFERS = 32, BYTES = 32 };
-	static _Thread_local char buffers[BUFFERS][BYTES];
-	static _Thread_local unsigned turn;
-
-	*size = BYTES;
-	return buffers[turn++ % BUFFERS];
-}
-
-/* Format three significant digits: 1.23, 12.3, 123. */
-static const char *three_digits(double value, const char *unit)
-{
-	size_t size;
-	char *buffer = next_buffer(&size);
-
-	snprintf(buffer, size,
-		 value < 9.995   ? "%.2f %s"
-		 : value < 99.95 ? "%.1f %s"
-				 : "%.0f %s",
-		 value, unit);
-	return buffer;
-}
-
-const char *ui_duration(uint64_t ns)
-{
-	size_t size;
-	char *buffer;
-
-	if (ns >= UINT64_C(99950000) && ns < UINT64_C(999500000))
-		return three_digits((double)ns / 1e6, "ms");
-	if (ns >= 999500)
-		return ns < 99950000 ? three_digits((double)ns / 1e6, "ms")
-				     : three_digits((double)ns / 1e9, "s");
-	if (ns >= 1000)
-		return three_digits((double)ns / 1e3, "us");
-	buffer = next_buffer(&size);
-	snprintf(buffer, size, "%llu ns", (unsigned long long)ns);
-	return buffer;
-}
-
-const char *ui_bytes(uint64_t bytes)
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-	double value = (double)bytes;
-	unsigned u = 0;
-	size_t size;
-	char *buffer;
-
-	if (bytes < 1024) {
-		buffer = next_buffer(&size);
-		snprintf(buffer, size, "%u B", (unsigned)bytes);
-		return buffer;
-	}
-	while (value >= 1023.5 && u + 1 < sizeof units / sizeof *units) {
-		value /= 1024;
-		u++;
-	}
-	return three_digits(value, units[u]);
-}
-
-const char *ui_rate(double bytes_per_s)
-{
-	static const char *const units[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
-	unsigned u = 0;
-	size_t size;
-	char *buffer;
-
-	if (bytes_per_s < 999.5) {
-		buffer = next_buffer(&size);
-		snprintf(buffer, size, "%.0f B/s", bytes_per_s);
-		return buffer;
-	}
-	while (bytes_per_s >= 999.5 && u + 1 < sizeof units / sizeof *units) {
-		bytes_per_s /= 1000;
-		u++;
-	}
-	return three_digits(bytes_per_s, units[u]);
-}
-
-const char *ui_count(uint64_t count)
-{
-	size_t size;
-	char *buffer = next_buffer(&size), digits[24];
-	int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
-	char *p = buffer;
-
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			*p++ = ',';
-		*p++ = digits[i];
-	}
-	*p = '\0';
-	return buffer;
-}
 
 int ui_parse_list(const char *kind, const char *value, const char *const *names, unsigned *bits)
 {

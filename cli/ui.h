@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "export/text.h"
+#include "analysis/base/show.h"
+#include "analysis/base/text.h"
 
 /* Name of the running command, printed in errors. main.c sets it. NULL: gputap itself. */
 extern const char *ui_command;
@@ -20,11 +21,6 @@ int ui_flush(FILE *out);
 int ui_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Print a note on stderr: "gputap: sentence". */
 void ui_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Return the name in @names (NULL-terminated) that is nearest to @word; NULL: no name is near. */
-const char *ui_nearest(const char *word, const char *const *names);
-
-bool ui_ends_with(const char *text, const char *end);
 
 /* Print "Did you mean 'x'?" for a word that is not in @names, or the list of names if none is near.
  * @kind: "column", "format" and the like. Return GT_EXIT_USAGE. */
@@ -67,25 +63,12 @@ struct ui_progress {
 void ui_progress_begin(struct ui_progress *p, const char *what, uint64_t total);
 void ui_progress_set(struct ui_progress *p, uint64_t done);
 void ui_progress_end(struct ui_progress *p);
-
-/* Format numbers for text: "1.23 ms", "4.50 GiB", "15.3 GB/s" (powers of 1,000), "12,345".
- * Per-thread buffers; results stay valid for 32 calls. */
-const char *ui_duration(uint64_t ns);
-const char *ui_bytes(uint64_t bytes);
-const char *ui_rate(double bytes_per_s);
-const char *ui_count(uint64_t count);
-
-/* Return @word in shell syntax, quoted if necessary, with control characters as '?'. A result stays
- * valid during the next call of the function. */
-const char *ui_shell_word(const char *word);
+/* Draw reports of struct progress. @data: a struct ui_progress. */
+void ui_progress_report(void *data, const char *what, uint64_t done, uint64_t total);
 
 /* The following functions make text from a traced program safe for a terminal. */
-/* Read a character like gt_text_next(), from a non-empty @text that ends with a NUL. */
-size_t ui_utf8(const char *text, uint32_t *character);
-/* Print @text for an output other than a terminal. @put: a function of export/text.h. */
+/* Print @text for an output other than a terminal. @put: a function of analysis/base/text.h. */
 void ui_put_as(FILE *out, gt_text_fn *put, const char *text);
-/* Return the number of columns that ui_put() needs for @text. */
-unsigned ui_width(const char *text);
 /* Print @text, with control characters as '?'. If it needs more than @most columns, cut it with
  * "..". Return the number of columns printed. */
 unsigned ui_put(FILE *out, const char *text, unsigned most);

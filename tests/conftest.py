@@ -557,7 +557,7 @@ def pytest_make_collect_report(collector):
 def strange_libdw(run, work):
     """Return a function: strange_libdw(code) builds a libdw.so.1 whose functions execute @code and
     returns the environment that loads this library."""
-    source = REPO / "src/export/dwarf_lines.c"
+    source = REPO / "src/analysis/symbols/dwarf_lines.c"
     names = re.findall(r"\t?X\([\w *]+, ?\*?(dw\w+),", source.read_text())
     names += ["dwfl_build_id_find_elf", "dwfl_standard_find_debuginfo",
               "dwfl_offline_section_address"]

@@ -145,7 +145,12 @@ def test_perfetto_track_rows_hold_no_two_slices_that_overlap(seen):
 def test_perfetto_gives_extra_rows_only_to_queues_whose_work_overlaps(seen):
     tracks = collections.Counter(
         t["name"] for t in seen["tracks"] if t["parent"] == "device 0: a device")
-    assert tracks == {"queue 1 (pid 1000)": 1, "queue 2 (pid 1000)": 3, "queue 1 (pid 1100)": 1}
+    assert tracks == {
+        "idle": 1,
+        "queue 1 (pid 1000)": 1,
+        "queue 2 (pid 1000)": 3,
+        "queue 1 (pid 1100)": 1
+    }
 
 
 def test_perfetto_flow_leads_from_the_call_to_each_work_item(odd, seen):

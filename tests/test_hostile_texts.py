@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Test texts that a traced program chooses (names, paths, command lines) in every output of gputap,
-with a parser for each format. See src/export/text.h."""
+with a parser for each format. See src/analysis/base/text.h."""
 
 import csv
 import html.parser

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Call stacks of a capture (`gputap run --stacks`): the stack of each call, its frames, and the
  * modules and code objects that contain the frames. Names come from the capture
- * (capture/frame_names.h) or from export/code_files.h. */
+ * (capture/frame_names.h) or from analysis/symbols/code_files.h. */
 #ifndef GPUTAP_CAPTURE_CALLSTACKS_H
 #define GPUTAP_CAPTURE_CALLSTACKS_H
 

@@ -461,8 +461,8 @@ static bool is_over(const struct gt_process *process, bool slow, uint64_t now)
 }
 
 /* Remove a descriptor from the epoll set before closing the descriptor. A child of gputap that
- * looks up names (src/export/bounded_lines.h) may have a copy, which would keep the descriptor in
- * the set and report a process that is gone. */
+ * looks up names (src/analysis/symbols/bounded_lines.h) may have a copy, which would keep the
+ * descriptor in the set and report a process that is gone. */
 static void unwatch_fd(const struct collector *c, int fd)
 {
 	epoll_ctl(c->epoll, EPOLL_CTL_DEL, fd, NULL);

@@ -143,7 +143,7 @@ static char *put_count(char *p, const char *key, struct gt_view_counts counts)
 	return p;
 }
 
-static void write_head(struct gt_chrome *x, const struct gt_export_options *options)
+static void write_head(struct gt_chrome *x, const struct gt_view_options *options)
 {
 	const struct gt_session_info *session = gt_capture_session(x->view.capture);
 	bool complete = gt_capture_health(x->view.capture)->end == GT_CAPTURE_COMPLETE;
@@ -246,7 +246,7 @@ static int write_items(void *exporter, const struct gt_item *item, const struct 
 }
 
 static int write_chrome(const struct gt_capture *c, const char *path,
-			const struct gt_export_options *options, bool gzip, bool cuda_names)
+			const struct gt_view_options *options, bool gzip, bool cuda_names)
 {
 	struct gt_chrome x = {.cuda_names = cuda_names};
 	int status = gt_view_init(&x.view, c, options);
@@ -294,19 +294,19 @@ fini_view:
 }
 
 static int write_plain(const struct gt_capture *c, const char *path,
-		       const struct gt_export_options *options)
+		       const struct gt_view_options *options)
 {
 	return write_chrome(c, path, options, false, false);
 }
 
 static int write_gzip(const struct gt_capture *c, const char *path,
-		      const struct gt_export_options *options)
+		      const struct gt_view_options *options)
 {
 	return write_chrome(c, path, options, true, false);
 }
 
 static int write_cuda_names(const struct gt_capture *c, const char *path,
-			    const struct gt_export_options *options)
+			    const struct gt_view_options *options)
 {
 	return write_chrome(c, path, options, true, true);
 }

@@ -5,15 +5,15 @@
 #ifndef GPUTAP_EXPORT_CHROME_H
 #define GPUTAP_EXPORT_CHROME_H
 
-#include "export/innermost.h"
-#include "export/launch_frames.h"
-#include "export/memory_use.h"
-#include "export/number.h"
+#include "analysis/base/number.h"
+#include "analysis/base/text.h"
+#include "analysis/model/innermost.h"
+#include "analysis/model/memory_use.h"
+#include "analysis/model/ranges.h"
+#include "analysis/model/replays.h"
+#include "analysis/model/view.h"
+#include "analysis/symbols/launch_frames.h"
 #include "export/out.h"
-#include "export/ranges.h"
-#include "export/replays.h"
-#include "export/text.h"
-#include "export/view.h"
 
 enum {
 	ROW_TID = 100000,       /* distance between the rows of a queue; see chrome.c */

@@ -4,8 +4,8 @@
  * same sizes, so the text is cached. */
 #include <stdlib.h>
 
+#include "analysis/model/occupancy.h"
 #include "export/chrome.h"
-#include "export/occupancy.h"
 
 enum { SLOTS = 256, SLOT_TEXT = 384 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes memory in use over time in Chrome JSON, as counters of the process (memory_tracks.h). */
+#include "analysis/model/memory_tracks.h"
 #include "export/chrome.h"
-#include "export/memory_tracks.h"
 
 /* Write {"ph":"C","cat":"memory","name":"device memory (level_zero)","pid":4711,"tid":0,"ts":1.000,
  * "args":{"bytes":4096}} */

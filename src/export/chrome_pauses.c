@@ -2,8 +2,8 @@
 /* Writes, in Chrome JSON, the times in which processes were not recorded: an instant at the start
  * of each pause, with the length of the pause. Readers do not include instants in sums. TraceLens
  * rejects asynchronous events. */
+#include "analysis/idle/unrecorded_spans.h"
 #include "export/chrome.h"
-#include "export/unrecorded_spans.h"
 
 /* Write an instant:
  * {"ph":"i","s":"p","cat":"gputap","name":"not recorded: --delay","pid":4711,"tid":4711,"ts":1.000,

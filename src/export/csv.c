@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/base/number.h"
+#include "analysis/base/text.h"
+#include "analysis/model/view.h"
 #include "export/formats.h"
-#include "export/number.h"
 #include "export/out.h"
 #include "export/records.h"
-#include "export/text.h"
-#include "export/view.h"
 #include "util/error.h"
 
 enum { ARGS_MAX = 8192, NAME_MAX_BYTES = 4096 };
@@ -177,7 +177,7 @@ static int write_items(void *exporter, const struct gt_item *item, const struct 
 }
 
 static int write_csv(const struct gt_capture *c, const char *path,
-		     const struct gt_export_options *options)
+		     const struct gt_view_options *options)
 {
 	struct csv x = {.view = {.capture = NULL}};
 	int status = gt_view_init(&x.view, c, options);

@@ -100,8 +100,9 @@ static void remove_unfinished(int number)
 	raise(number); /* the default action is restored: SA_RESETHAND */
 }
 
-/* Remove the unfinished file at exit. Commands exit if memory is exhausted (cli/lookup.c), which
- * may happen in a callback while a file is written (gt_export_options). */
+/* Remove the unfinished file at exit. Commands exit if memory is exhausted
+ * (analysis/base/lookup.c), which may happen in a callback while a file is written
+ * (gt_view_options). */
 static void remove_unfinished_at_exit(void)
 {
 	if (unfinished[0])
@@ -162,7 +163,7 @@ int gt_export_publish(const char *path, bool replace,
 struct export_run {
 	const struct gt_exporter *exporter;
 	const struct gt_capture *capture;
-	const struct gt_export_options *options;
+	const struct gt_view_options *options;
 };
 
 static int write_export(void *data, const char *temporary)
@@ -173,9 +174,9 @@ static int write_export(void *data, const char *temporary)
 }
 
 int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path,
-	      bool replace, const struct gt_export_options *options)
+	      bool replace, const struct gt_view_options *options)
 {
-	static const struct gt_export_options none;
+	static const struct gt_view_options none;
 	struct export_run request = {exporter, c, options ? options : &none};
 
 	return gt_export_publish(path, replace, write_export, &request);

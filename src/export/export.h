@@ -6,38 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/model/view_options.h"
 #include "capture/capture.h"
-#include "export/idle_parts.h"
-
-/* Meaning of the numbers in a call tree. */
-enum gt_export_weight {
-	/* device time if there is any, otherwise host time; formats with several profiles contain
-	 * both */
-	GT_WEIGHT_USUAL,
-	GT_WEIGHT_DEVICE,
-	GT_WEIGHT_HOST,
-};
-
-struct gt_export_options {
-	/* command that made the export, for the metadata of the file; may be NULL */
-	const char *command_line;
-	/* true if kernel names stay as recorded, not demangled */
-	bool mangled;
-	enum gt_export_weight weight;
-	gt_idle_read_fn *idle; /* causes of idle time; NULL: not available */
-	void (*progress)(void *data, uint64_t done, uint64_t total); /* may be NULL */
-	void *progress_data;
-};
 
 struct gt_exporter {
 	const char *name;              /* "perfetto" */
 	const char *const *extensions; /* ".pftrace", NULL */
 	const char *text;
-	bool weighs; /* true if gt_export_options.weight is supported */
+	bool weighs; /* true if gt_view_options.weight is supported */
 	/* Write @path, which must not exist. Return 0 or negative errno with a cause; on error the
 	 * caller removes @path. */
 	int (*write)(const struct gt_capture *c, const char *path,
-		     const struct gt_export_options *options);
+		     const struct gt_view_options *options);
 };
 
 /* NULL-terminated */
@@ -56,6 +36,6 @@ int gt_export_publish(const char *path, bool replace,
 /* Write a capture to a temporary name next to @path, and rename the complete file to @path. Return
  * -EEXIST if @path exists and @replace is false. */
 int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path,
-	      bool replace, const struct gt_export_options *options);
+	      bool replace, const struct gt_view_options *options);
 
 #endif

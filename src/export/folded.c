@@ -7,11 +7,11 @@
  * Each line is a node of a call tree (calltree.h). */
 #include <string.h>
 
-#include "export/calltree.h"
+#include "analysis/base/number.h"
+#include "analysis/base/text.h"
+#include "analysis/model/calltree.h"
 #include "export/formats.h"
-#include "export/number.h"
 #include "export/out.h"
-#include "export/text.h"
 
 enum { FRAME_BYTES = 4096, FRAMES_MOST = 1024 };
 
@@ -40,7 +40,7 @@ static void write_stack(struct gt_out *out, const struct gt_calltree *t, uint32_
 }
 
 static int write_folded(const struct gt_capture *c, const char *path,
-			const struct gt_export_options *options)
+			const struct gt_view_options *options)
 {
 	struct gt_calltree tree = {.nodes = NULL};
 	struct gt_out out;

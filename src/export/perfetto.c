@@ -25,8 +25,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/base/text.h"
 #include "export/formats.h"
-#include "export/text.h"
 #include "util/error.h"
 
 /* Metadata of the capture ------------------------------------------------------- */
@@ -154,7 +154,7 @@ static const char *end_text(enum gt_capture_end end)
 }
 
 /* Write a track "gputap" with one instant whose arguments are all metadata. */
-static void write_about(struct gt_pf *x, const struct gt_export_options *options)
+static void write_about(struct gt_pf *x, const struct gt_view_options *options)
 {
 	const struct gt_session_info *session = gt_capture_session(x->view.capture);
 	uint64_t track = gt_pf_track(x, GT_PF_TRACKS_SELF, 0, 0);
@@ -264,7 +264,7 @@ static void free_exporter_parts(struct gt_pf *x)
 }
 
 /* Write all records with the loop that is compiled for this CPU. */
-static int write_records(struct gt_pf *x, const struct gt_export_options *options)
+static int write_records(struct gt_pf *x, const struct gt_view_options *options)
 {
 #if GT_PF_V3
 	__builtin_cpu_init();
@@ -275,7 +275,7 @@ static int write_records(struct gt_pf *x, const struct gt_export_options *option
 	return gt_pf_records_any(x, options);
 }
 
-static int write_file(struct gt_pf *x, const char *path, const struct gt_export_options *options)
+static int write_file(struct gt_pf *x, const char *path, const struct gt_view_options *options)
 {
 	struct gt_pf_sequence main_sequence = {.last_ns = 0};
 	int status = gt_out_open(&x->out, path, false);
@@ -307,7 +307,7 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_export_
 static const struct gt_pf_call no_call;
 
 static int write_perfetto(const struct gt_capture *c, const char *path,
-			  const struct gt_export_options *options)
+			  const struct gt_view_options *options)
 {
 	struct gt_pf *x = calloc(1, sizeof *x);
 	int status;

@@ -10,16 +10,16 @@
 #ifndef GPUTAP_EXPORT_PERFETTO_H
 #define GPUTAP_EXPORT_PERFETTO_H
 
-#include "export/bits.h"
+#include "analysis/base/bits.h"
+#include "analysis/model/innermost.h"
+#include "analysis/model/memory_use.h"
+#include "analysis/model/ranges.h"
+#include "analysis/model/replays.h"
+#include "analysis/model/view.h"
+#include "analysis/symbols/launch_frames.h"
 #include "export/export.h"
 #include "export/out.h"
 #include "export/proto.h"
-#include "export/innermost.h"
-#include "export/launch_frames.h"
-#include "export/memory_use.h"
-#include "export/ranges.h"
-#include "export/replays.h"
-#include "export/view.h"
 
 /* Protobuf field numbers, grouped by message. */
 enum {
@@ -416,7 +416,7 @@ int gt_pf_memory(struct gt_pf *x);
 int gt_pf_pauses(struct gt_pf *x);
 /* Write the causes of idle time. Call after the last record. Return 0 or negative errno with a
  * cause. */
-int gt_pf_idle(struct gt_pf *x, const struct gt_export_options *options);
+int gt_pf_idle(struct gt_pf *x, const struct gt_view_options *options);
 
 /* Add an annotation without interned texts, for sequence 1. */
 char *gt_pf_annotate_named(char *p, const char *name, uint64_t value);
@@ -440,8 +440,8 @@ static inline uint64_t gt_pf_queue_rank(const struct gt_view_queue *q)
 }
 
 /* Write all records. Compiled for any CPU and for x86-64 with BMI2. */
-int gt_pf_records_any(struct gt_pf *x, const struct gt_export_options *options);
-int gt_pf_records_v3(struct gt_pf *x, const struct gt_export_options *options);
+int gt_pf_records_any(struct gt_pf *x, const struct gt_view_options *options);
+int gt_pf_records_v3(struct gt_pf *x, const struct gt_view_options *options);
 
 static inline char *gt_pf_annotate(char *p, const struct gt_pf_annotation *a, uint64_t value)
 {

@@ -5,6 +5,8 @@
  * interned texts, because a capture may have millions of parts. */
 #include <errno.h>
 
+#include "analysis/idle/idle_read.h"
+#include "analysis/tables/retained.h"
 #include "export/perfetto.h"
 #include "record/operation.h"
 #include "util/error.h"
@@ -170,14 +172,14 @@ static void write_part(void *to, const struct gt_idle_part *part)
 	gt_pf_packet_close(d->x, p, packet);
 }
 
-int gt_pf_idle(struct gt_pf *x, const struct gt_export_options *options)
+int gt_pf_idle(struct gt_pf *x, const struct gt_view_options *options)
 {
 	struct drawn d = {.x = x};
 	int status;
 
-	if (!options || !options->idle)
+	if (!options || retained_is_part(x->view.capture))
 		return 0;
-	status = options->idle(x->view.capture, options->mangled, write_part, &d);
+	status = idle_read(x->view.capture, options->mangled, write_part, &d);
 	gt_pf_sequence_fini(&d.sequence);
 	gt_map_fini(&d.texts);
 	return status ? status : d.status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes memory in use over time in Perfetto: for each domain, kind and device a counter track of
  * the process, in bytes (memory_tracks.h). The counters are on sequence 1, after all records. */
-#include "export/memory_tracks.h"
+#include "analysis/model/memory_tracks.h"
 #include "export/perfetto.h"
 
 struct drawn {

@@ -2,8 +2,8 @@
 /* Writes, for Perfetto, the times in which processes were not recorded: a track "not recorded" for
  * each such process, with a slice for each pause and for the time that a flight recorder evicted.
  * The slices are on sequence 1, with full texts. */
+#include "analysis/idle/unrecorded_spans.h"
 #include "export/perfetto.h"
-#include "export/unrecorded_spans.h"
 #include "util/error.h"
 
 /* Return a track number. Several processes can have one pid because of exec. */

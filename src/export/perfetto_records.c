@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "export/number.h"
+#include "analysis/base/number.h"
 #include "export/perfetto.h"
 #include "export/records.h"
 #include "util/error.h"
@@ -834,7 +834,7 @@ static int write_items(void *exporter, const struct gt_item *item, const struct 
 	return 0;
 }
 
-int GT_PF_RECORDS(struct gt_pf *x, const struct gt_export_options *options)
+int GT_PF_RECORDS(struct gt_pf *x, const struct gt_view_options *options)
 {
 	int status = gt_export_records(&x->view, &x->out, options, x, write_items);
 

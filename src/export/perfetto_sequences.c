@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "export/text.h"
+#include "analysis/base/text.h"
 #include "util/error.h"
 
 static const char *const key_texts[KEY_COUNT] = {

@@ -4,8 +4,8 @@
 #ifndef GPUTAP_EXPORT_RECORDS_H
 #define GPUTAP_EXPORT_RECORDS_H
 
+#include "analysis/model/view.h"
 #include "export/out.h"
-#include "export/view.h"
 
 /* Receives consecutive records of one thread. @exporter: as passed to gt_export_records(). Return 0
  * or negative errno with a cause. */
@@ -14,8 +14,8 @@ typedef int gt_export_items_fn(void *exporter, const struct gt_item *item,
 
 /* Pass all records to @write until @write or the output fails. Return 0 or negative errno. */
 static inline __attribute__((always_inline)) int gt_export_records(
-	const struct gt_view *view, const struct gt_out *out,
-	const struct gt_export_options *options, void *exporter, gt_export_items_fn *write)
+	const struct gt_view *view, const struct gt_out *out, const struct gt_view_options *options,
+	void *exporter, gt_export_items_fn *write)
 {
 	struct gt_view_progress progress;
 	struct gt_cursor *cursor;

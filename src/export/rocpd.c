@@ -26,10 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/text.h"
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/rocpd_schema.h"
-#include "export/text.h"
 #include "util/error.h"
 
 enum { SMALL_CAPTURE = 8 << 20 };
@@ -152,7 +152,7 @@ static void put_sequences(struct rocpd *r, struct gt_sql *sql)
 			   tables[i].name, r->uuid, (long long)tables[i].last);
 }
 
-static int finish_rocpd(struct rocpd *r, const struct gt_export_options *options)
+static int finish_rocpd(struct rocpd *r, const struct gt_view_options *options)
 {
 	char metadata[64];
 	struct gt_sql sql = {.out = sqlite3_str_new(NULL),
@@ -175,7 +175,7 @@ static int finish_rocpd(struct rocpd *r, const struct gt_export_options *options
 }
 
 static int write_rocpd(const struct gt_capture *c, const char *path,
-		       const struct gt_export_options *options)
+		       const struct gt_view_options *options)
 {
 	struct rocpd *r = calloc(1, sizeof *r);
 	int status;

@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/map.h"
+#include "analysis/model/memory_use.h"
+#include "analysis/model/ranges.h"
+#include "analysis/model/view.h"
 #include "export/bulk.h"
-#include "export/map.h"
-#include "export/memory_use.h"
-#include "export/ranges.h"
 #include "export/sql.h"
-#include "export/view.h"
 
 enum {
 	/* Id of ''. A dispatch without a region must refer to this text; otherwise the view of
@@ -121,8 +121,7 @@ int64_t gt_rocpd_host_agent(const struct rocpd *r, uint32_t process);
 int64_t gt_rocpd_agent(const struct rocpd *r, uint32_t device);
 
 /* Append the small tables, the views and SQLite's sequence counters, as SQL. */
-void gt_rocpd_put_info(struct rocpd *r, struct gt_sql *sql,
-		       const struct gt_export_options *options);
+void gt_rocpd_put_info(struct rocpd *r, struct gt_sql *sql, const struct gt_view_options *options);
 /* Return SQL text with the file's ids inserted. The caller frees the text. Return NULL if out of
  * memory. */
 char *gt_rocpd_schema(const struct rocpd *r, const char *text);

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/base/text.h"
 #include "export/export.h"
 #include "export/rocpd.h"
-#include "export/text.h"
 #include "util/error.h"
 
 enum { TEXT_BYTES = 4096 };
@@ -78,7 +78,7 @@ static void begin_insert(struct rocpd *r, struct gt_sql *sql, const char *table,
 }
 
 static void put_all_metadata(struct rocpd *r, struct gt_sql *sql,
-			     const struct gt_export_options *options)
+			     const struct gt_view_options *options)
 {
 	char sessions[32];
 
@@ -385,7 +385,7 @@ static void put_kernel(struct rocpd *r, struct gt_sql *sql, size_t index)
 	gt_sql_put(sql, ", %Q);", extra);
 }
 
-void gt_rocpd_put_info(struct rocpd *r, struct gt_sql *sql, const struct gt_export_options *options)
+void gt_rocpd_put_info(struct rocpd *r, struct gt_sql *sql, const struct gt_view_options *options)
 {
 	put_all_metadata(r, sql, options);
 	put_nodes(r, sql);

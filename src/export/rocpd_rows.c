@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/pushes.h"
-#include "export/number.h"
-#include "export/passes.h"
+#include "analysis/base/number.h"
+#include "analysis/base/text.h"
+#include "analysis/model/passes.h"
+#include "analysis/symbols/pushes.h"
 #include "export/rocpd.h"
-#include "export/text.h"
 #include "util/error.h"
 
 enum { MESSAGE_BYTES = 1024 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/text.h"
+#include "analysis/base/text.h"
 #include "util/grow.h"
 
 enum { NAME_MAX_BYTES = 8192 };

@@ -22,11 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/text.h"
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/rpd_schema.h"
 #include "export/sql.h"
-#include "export/text.h"
 #include "util/error.h"
 
 enum {
@@ -55,7 +55,7 @@ static bool step_rpd(void *exporter, unsigned pass, const struct gt_item *item)
 }
 
 static void put_all_metadata(struct rpd *r, struct gt_sql *sql,
-			     const struct gt_export_options *options)
+			     const struct gt_view_options *options)
 {
 	const struct gt_session_info *session = gt_capture_session(r->view.capture);
 	char command[4096];
@@ -164,7 +164,7 @@ static int write_indexes(struct rpd *r)
 }
 
 /* Complete the file with the parts that SQLite itself must write. */
-static int finish_rpd(struct rpd *r, const struct gt_export_options *options)
+static int finish_rpd(struct rpd *r, const struct gt_view_options *options)
 {
 	struct gt_sql sql = {.out = sqlite3_str_new(NULL),
 			     .status = &r->status,
@@ -240,7 +240,7 @@ static int open_rpd_file(struct rpd *r, const char *path)
 }
 
 static int write_rpd(const struct gt_capture *c, const char *path,
-		     const struct gt_export_options *options)
+		     const struct gt_view_options *options)
 {
 	struct rpd *r = calloc(1, sizeof *r);
 	int status;

@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/map.h"
+#include "analysis/base/rowmap.h"
+#include "analysis/base/sorter.h"
+#include "analysis/model/ranges.h"
+#include "analysis/model/view.h"
 #include "export/bulk.h"
-#include "export/map.h"
-#include "export/ranges.h"
-#include "export/rowmap.h"
-#include "export/sorter.h"
 #include "export/sql.h"
-#include "export/view.h"
 
 enum {
 	/* id of '' in both text tables, required by RPD's importer */

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/number.h"
+#include "analysis/base/number.h"
+#include "analysis/base/text.h"
 #include "export/rpd.h"
-#include "export/text.h"
 
 enum {
 	HOST_TO_DEVICE = 1,

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/number.h"
-#include "export/text.h"
-#include "export/pushes.h"
+#include "analysis/base/number.h"
+#include "analysis/base/text.h"
+#include "analysis/symbols/pushes.h"
 #include "util/demangle.h"
 #include "util/error.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/number.h"
-#include "export/passes.h"
-#include "export/text.h"
+#include "analysis/base/number.h"
+#include "analysis/base/text.h"
+#include "analysis/model/passes.h"
 
 void gt_rpd_add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, bool argument)
 {

@@ -4,12 +4,12 @@
  * and their times in ns. */
 #include <string.h>
 
+#include "analysis/base/number.h"
+#include "analysis/base/text.h"
+#include "analysis/model/calltree.h"
 #include "config.h"
-#include "export/calltree.h"
 #include "export/formats.h"
-#include "export/number.h"
 #include "export/out.h"
-#include "export/text.h"
 
 enum { FRAME_BYTES = 4096, FRAMES_MOST = 1024 };
 
@@ -35,7 +35,7 @@ static void write_frames(struct gt_out *out, const struct gt_calltree *t)
 	gt_out_text(out, "\n]},\n");
 }
 
-static uint64_t get_weight(const struct gt_calltree *t, uint32_t node, enum gt_export_weight weight)
+static uint64_t get_weight(const struct gt_calltree *t, uint32_t node, enum gt_view_weight weight)
 {
 	return weight == GT_WEIGHT_DEVICE ? t->nodes[node].device_ns
 					  : (uint64_t)t->nodes[node].host_ns;
@@ -60,7 +60,7 @@ static void write_sample(struct gt_out *out, const struct gt_calltree *t, uint32
 }
 
 static void write_profile(struct gt_out *out, const struct gt_calltree *t,
-			  enum gt_export_weight weight)
+			  enum gt_view_weight weight)
 {
 	const char *before = "";
 
@@ -87,7 +87,7 @@ static void write_profile(struct gt_out *out, const struct gt_calltree *t,
 }
 
 static void write_all(struct gt_out *out, const struct gt_calltree *t,
-		      const struct gt_export_options *options)
+		      const struct gt_view_options *options)
 {
 	bool device = options->weight != GT_WEIGHT_HOST, host = options->weight != GT_WEIGHT_DEVICE;
 
@@ -112,7 +112,7 @@ static void write_all(struct gt_out *out, const struct gt_calltree *t,
 }
 
 static int write_speedscope(const struct gt_capture *c, const char *path,
-			    const struct gt_export_options *options)
+			    const struct gt_view_options *options)
 {
 	struct gt_calltree tree = {.nodes = NULL};
 	struct gt_out out;

@@ -23,7 +23,7 @@ void gt_sql_note(int *status, int other)
 		*status = other;
 }
 
-int gt_sql_pass(struct gt_view *view, unsigned number, const struct gt_export_options *options,
+int gt_sql_pass(struct gt_view *view, unsigned number, const struct gt_view_options *options,
 		bool (*step)(void *exporter, unsigned pass, const struct gt_item *item),
 		void *exporter, const int *status)
 {
@@ -74,7 +74,7 @@ void gt_sql_put_version(struct gt_sql *s, const struct gt_view *view)
 }
 
 void gt_sql_put_export(struct gt_sql *s, const struct gt_view *view,
-		       const struct gt_export_options *options)
+		       const struct gt_view_options *options)
 {
 	bool complete = gt_capture_health(view->capture)->end == GT_CAPTURE_COMPLETE;
 

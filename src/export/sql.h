@@ -9,16 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/model/passes.h"
+#include "analysis/model/view.h"
 #include "export/bulk.h"
-#include "export/passes.h"
-#include "export/view.h"
 
 /* Record a lack of memory, unless a failure is stored already. Return *status. */
 int gt_sql_no_memory(int *status);
 void gt_sql_note(int *status, int other);
 
 /* Run a pass of @step; see gt_pass_run(). Return the first failure of a row or of the reader. */
-int gt_sql_pass(struct gt_view *view, unsigned number, const struct gt_export_options *options,
+int gt_sql_pass(struct gt_view *view, unsigned number, const struct gt_view_options *options,
 		bool (*step)(void *exporter, unsigned pass, const struct gt_item *item),
 		void *exporter, const int *status);
 
@@ -41,7 +41,7 @@ void gt_sql_put_metadata(struct gt_sql *s, const char *tag, const char *value);
 void gt_sql_put_version(struct gt_sql *s, const struct gt_view *view);
 /* Append the export options, and whether the export is complete. */
 void gt_sql_put_export(struct gt_sql *s, const struct gt_view *view,
-		       const struct gt_export_options *options);
+		       const struct gt_view_options *options);
 /* Append the capture's counts. @untimed: number of activities without a row. */
 void gt_sql_put_counts(struct gt_sql *s, const struct gt_view *view, uint64_t untimed);
 /* Run the SQL text and complete the file, unless a failure is stored. Sets *db to NULL. */

@@ -229,7 +229,7 @@ int main(int argc, char **argv)
 
 		if (!exporter ||
 		    gt_export(exporter, &capture, argv[i], false,
-			      &(struct gt_export_options){.command_line = "odd_capture"})) {
+			      &(struct gt_view_options){.command_line = "odd_capture"})) {
 			gt_error_print(stderr);
 			return 1;
 		}

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "export/elf_symbols.h"
-#include "export/jit_map.h"
-#include "export/python_lines.h"
+#include "analysis/symbols/elf_symbols.h"
+#include "analysis/symbols/jit_map.h"
+#include "analysis/symbols/python_lines.h"
 #include "unit.h"
 
 enum { ROUNDS = 400, LEAST = 64 };

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/diff.h"
-#include "cli/diff_series.h"
-#include "cli/diff_statistics.h"
-#include "cli/lookup.h"
+#include "analysis/base/lookup.h"
+#include "analysis/compare/diff.h"
+#include "analysis/compare/diff_series.h"
+#include "analysis/compare/diff_statistics.h"
 #include "unit.h"
 
 #define CHECK_NEAR(value, wanted, most)                                                     \

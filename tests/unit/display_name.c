@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/display_name.h"
+#include "analysis/model/display_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ UNIT_TEST(letters_of_several_bytes_are_not_cut)
 	uint32_t letter;
 
 	for (const char *c = text; *c;) {
-		size_t bytes = ui_utf8(c, &letter);
+		size_t bytes = text_next(c, &letter);
 
 		CHECK(letter != GT_TEXT_BAD);
 		c += bytes;

@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "export/track_rows.h"
-#include "export/number.h"
+#include "analysis/base/number.h"
+#include "analysis/base/text.h"
+#include "analysis/model/replays.h"
+#include "analysis/model/track_rows.h"
+#include "analysis/model/view.h"
 #include "export/out.h"
 #include "export/proto.h"
-#include "export/replays.h"
-#include "export/text.h"
-#include "export/view.h"
 #include "fake_capture.h"
 #include "unit.h"
 #include "util/error.h"

@@ -444,3 +444,18 @@ uint64_t gt_host_clock_to_ns(const struct gt_host_clock_map *map, uint64_t ticks
 	(void)map;
 	return ticks;
 }
+
+const struct gt_device_clock *gt_capture_device_clock(const struct gt_capture *c, uint32_t process,
+						      uint64_t device_number)
+{
+	(void)c;
+	(void)process;
+	(void)device_number;
+	return NULL;
+}
+
+uint64_t gt_device_clock_residual_ns(const struct gt_device_clock *clock)
+{
+	(void)clock;
+	return 0;
+}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/idle.h: gaps in captures that are in memory, exact to the nanosecond. */
-#include "cli/idle.h"
+/* analysis/idle/idle.h: gaps in captures that are in memory, exact to the nanosecond. */
+#include "analysis/idle/idle.h"
 
 #include <string.h>
 
-#include "cli/idle_steps.h"
+#include "analysis/idle/idle_steps.h"
 #include "fake_capture.h"
 #include "record/operation.h"
 #include "unit.h"

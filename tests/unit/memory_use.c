@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* export/memory_use.h, memory_tracks.h: allocations and frees from their calls, and over time. */
-#include "export/memory_tracks.h"
+/* analysis/model/memory_use.h, memory_tracks.h: allocations and frees from their calls, and over
+ * time. */
+#include "analysis/model/memory_tracks.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* export/occupancy.h, and the Chrome JSON for CUDA's kernels, memcpys, streams and devices. */
-#include "export/occupancy.h"
+/* analysis/model/occupancy.h, and the Chrome JSON for CUDA's kernels, memcpys, streams and
+ * devices. */
+#include "analysis/model/occupancy.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* export/ranges.c with programs that misuse ROCTx, and with failing allocations. */
+/* analysis/model/ranges.c with programs that misuse ROCTx, and with failing allocations. */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/ranges.h"
+#include "analysis/model/ranges.h"
 #include "generated/roctx_ops.h"
 #include "record/operation.h"
 #include "unit.h"

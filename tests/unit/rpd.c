@@ -54,7 +54,7 @@ static const struct gt_object_info *queue(void)
 /* Export, and check the invariants that hold for every file. */
 static void export(void)
 {
-	const struct gt_export_options options = {0};
+	const struct gt_view_options options = {0};
 
 	capture.health.bytes = 1000;
 	snprintf(path, sizeof path, "%s/test.rpd", unit_folder());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* export/sorter.h compared with qsort(). */
-#include "export/sorter.h"
+/* analysis/base/sorter.h compared with qsort(). */
+#include "analysis/base/sorter.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/stages.h"
+#include "analysis/tables/stages.h"
 #include "unit.h"
 
 struct told {

@@ -2,12 +2,12 @@
 /* Parts of `gputap report`: percentiles, busy time, filters, similar names. */
 #include <stdlib.h>
 
-#include "cli/range_paths.h"
-#include "cli/filter.h"
-#include "cli/histogram.h"
-#include "cli/linked.h"
-#include "cli/lookup.h"
-#include "cli/timeline.h"
+#include "analysis/base/lookup.h"
+#include "analysis/query/filter.h"
+#include "analysis/query/range_paths.h"
+#include "analysis/tables/histogram.h"
+#include "analysis/tables/linked.h"
+#include "analysis/tables/timeline.h"
 #include "cli/ui.h"
 #include "unit.h"
 
@@ -330,32 +330,32 @@ UNIT_TEST(nearest_names_are_those_a_finger_slipped_from)
 	static const char *const names[] = {"run",  "report",  "export", "info",
 					    "list", "recover", "doctor", NULL};
 
-	CHECK_STR(ui_nearest("reprot", names), "report");
-	CHECK_STR(ui_nearest("rnu", names), "run");
-	CHECK_STR(ui_nearest("docter", names), "doctor");
-	CHECK_STR(ui_nearest("lists", names), "list");
-	CHECK_STR(ui_nearest("exp", names), "export");
-	CHECK(!ui_nearest("frobnicate", names));
-	CHECK(!ui_nearest("x", names));
+	CHECK_STR(nearest_name("reprot", names), "report");
+	CHECK_STR(nearest_name("rnu", names), "run");
+	CHECK_STR(nearest_name("docter", names), "doctor");
+	CHECK_STR(nearest_name("lists", names), "list");
+	CHECK_STR(nearest_name("exp", names), "export");
+	CHECK(!nearest_name("frobnicate", names));
+	CHECK(!nearest_name("x", names));
 }
 
 UNIT_TEST(numbers_have_three_digits_and_a_unit)
 {
-	CHECK_STR(ui_duration(0), "0 ns");
-	CHECK_STR(ui_duration(999), "999 ns");
-	CHECK_STR(ui_duration(1000), "1.00 us");
-	CHECK_STR(ui_duration(999499), "999 us");
-	CHECK_STR(ui_duration(999500), "1.00 ms");
-	CHECK_STR(ui_duration(12345678), "12.3 ms");
-	CHECK_STR(ui_duration(999499999), "999 ms");
-	CHECK_STR(ui_duration(999500000), "1.00 s");
-	CHECK_STR(ui_duration(UINT64_C(3600000000000)), "3600 s");
-	CHECK_STR(ui_bytes(1023), "1023 B");
-	CHECK_STR(ui_bytes(1024), "1.00 KiB");
-	CHECK_STR(ui_bytes(UINT64_MAX), "16.0 EiB");
-	CHECK_STR(ui_count(0), "0");
-	CHECK_STR(ui_count(1234567), "1,234,567");
-	CHECK_STR(ui_count(UINT64_MAX), "18,446,744,073,709,551,615");
+	CHECK_STR(show_duration(0), "0 ns");
+	CHECK_STR(show_duration(999), "999 ns");
+	CHECK_STR(show_duration(1000), "1.00 us");
+	CHECK_STR(show_duration(999499), "999 us");
+	CHECK_STR(show_duration(999500), "1.00 ms");
+	CHECK_STR(show_duration(12345678), "12.3 ms");
+	CHECK_STR(show_duration(999499999), "999 ms");
+	CHECK_STR(show_duration(999500000), "1.00 s");
+	CHECK_STR(show_duration(UINT64_C(3600000000000)), "3600 s");
+	CHECK_STR(show_bytes(1023), "1023 B");
+	CHECK_STR(show_bytes(1024), "1.00 KiB");
+	CHECK_STR(show_bytes(UINT64_MAX), "16.0 EiB");
+	CHECK_STR(show_count(0), "0");
+	CHECK_STR(show_count(1234567), "1,234,567");
+	CHECK_STR(show_count(UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
 /* Return the names of ranges around a call, the innermost in the lowest digit: 0x21 is name 1 in

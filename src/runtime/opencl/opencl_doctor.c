@@ -115,7 +115,7 @@ static void each_driver(struct opencl_search *s, driver_fn *each)
 		place = getenv("OPENCL_VENDOR_PATH");
 	if (!place || !*place)
 		place = "/etc/OpenCL/vendors";
-	if (ui_ends_with(place, ".icd")) {
+	if (text_ends_with(place, ".icd")) {
 		read_icd_file(s, place, each);
 		return;
 	}
@@ -126,7 +126,7 @@ static void each_driver(struct opencl_search *s, driver_fn *each)
 	}
 	for (int i = 0; i < count; i++) {
 		snprintf(path, sizeof path, "%s/%s", place, entries[i]->d_name);
-		if (ui_ends_with(path, ".icd"))
+		if (text_ends_with(path, ".icd"))
 			read_icd_file(s, path, each);
 		free(entries[i]);
 	}

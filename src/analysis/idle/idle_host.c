@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/* See idle.h. Finds what threads did while devices were idle.
+ *
+ * A thread's calls and ranges are read in order of their start. Its gaps are read in order of the
+ * earliest start of their parts. Between two consecutive times from these three inputs, the thread
+ * is in the same call and the same range. The time between the two is a part of each open gap. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/idle/idle_steps.h"
+#include "record/operation.h"
+
+struct open_call {
+	uint64_t id, end;
+	uint32_t op;
+	enum gt_idle_cause cause;
+};
+
+struct open_range {
+	uint64_t end;
+	uint32_t name;
+};
+
+struct walk {
+	struct idle *idle;
+	/* State of the current thread */
+	uint64_t now;
+	uint32_t thread, process, ordinal;
+	struct open_call *calls; /* outermost first */
+	struct open_range *ranges;
+	struct idle_open *gaps;
+	size_t call_count, call_room, range_count, range_room, gap_count, gap_room;
+	/* Next inputs, of this thread or of a later one */
+	struct idle_gap_row next_gap;
+	struct idle_range_row next_range;
+	bool has_gap, has_range;
+	int status; /* result of reading spilled rows: 0 or negative errno */
+	/* for each process: 0: not looked up yet; 1: host activity not known; 2: host activity
+	 * known */
+	uint8_t *processes;
+};
+
+static void read_gap(struct walk *w)
+{
+	const void *row;
+	int rc = spill_next(&w->idle->gaps, &row);
+
+	w->has_gap = rc > 0;
+	if (rc > 0)
+		w->next_gap = *(const struct idle_gap_row *)row;
+	else if (rc < 0)
+		w->status = rc;
+}
+
+static void read_range(struct walk *w)
+{
+	const void *row;
+	int rc = spill_next(&w->idle->ranges, &row);
+
+	w->has_range = rc > 0;
+	if (rc > 0)
+		w->next_range = *(const struct idle_range_row *)row;
+	else if (rc < 0)
+		w->status = rc;
+}
+
+/* Ranges --------------------------------------------------------------------------- */
+
+static void push_range(struct walk *w, const struct idle_range_row *row)
+{
+	if (w->range_count == w->range_room) {
+		size_t room = w->range_room ? 2 * w->range_room : 16;
+
+		w->ranges = lookup_grow(w->ranges, w->range_room, room, sizeof *w->ranges);
+		w->range_room = room;
+	}
+	w->ranges[w->range_count++] = (struct open_range){row->end, row->name};
+}
+
+/* Return the innermost range at @time, and in *until the end of the time for which it stays
+ * innermost. @time must not decrease between calls. */
+static uint32_t find_range(struct walk *w, uint64_t time, uint64_t *until)
+{
+	size_t kept = 0;
+
+	for (; w->has_range && w->next_range.thread <= w->thread &&
+	       (w->next_range.thread < w->thread || w->next_range.start <= time);
+	     read_range(w))
+		if (w->next_range.thread == w->thread && w->next_range.end > time)
+			push_range(w, &w->next_range);
+	for (size_t i = 0; i < w->range_count; i++) /* ranges may cross each other */
+		if (w->ranges[i].end > time)
+			w->ranges[kept++] = w->ranges[i];
+	w->range_count = kept;
+	*until = UINT64_MAX;
+	if (w->has_range && w->next_range.thread == w->thread)
+		*until = w->next_range.start;
+	if (!kept)
+		return LOOKUP_NONE;
+	if (w->ranges[kept - 1].end < *until)
+		*until = w->ranges[kept - 1].end;
+	return w->ranges[kept - 1].name;
+}
+
+/* Parts ---------------------------------------------------------------------------- */
+
+static bool is_host_known(struct walk *w, uint32_t process)
+{
+	if (process >= gt_capture_process_count(w->idle->capture))
+		return false;
+	if (!w->processes[process])
+		w->processes[process] = 1 + idle_host_is_known(w->idle->capture, process);
+	return w->processes[process] == 2;
+}
+
+static bool is_pageable(const struct walk *w, const struct idle_open *gap)
+{
+	const struct idle_origin *origin = &w->idle->origins[gap->row.origin];
+
+	return strstr(texts_get(w->idle->names, origin->name), "Pageable") != NULL;
+}
+
+/* Find the cause of a thread's time: the outermost call that has a cause, or else the call that
+ * submits the activity that will end the gap. */
+static enum gt_idle_cause find_cause(struct walk *w, const struct idle_open *gap, uint32_t *op)
+{
+	const struct open_call *submits = NULL;
+
+	*op = 0;
+	if (!w->call_count)
+		return is_host_known(w, w->process) ? GT_IDLE_HOST : GT_IDLE_UNKNOWN;
+	*op = w->calls[0].op;
+	for (size_t i = 0; i < w->call_count; i++)
+		if (w->calls[i].id == gap->row.id)
+			submits = &w->calls[i];
+	if (submits && gap->copies && is_pageable(w, gap)) {
+		*op = submits->op;
+		return GT_IDLE_PAGEABLE;
+	}
+	for (size_t i = 0; i < w->call_count; i++)
+		if (w->calls[i].cause != GT_IDLE_OTHER_CALL) {
+			*op = w->calls[i].op;
+			return w->calls[i].cause;
+		}
+	if (submits) {
+		*op = submits->op;
+		return GT_IDLE_LAUNCHING;
+	}
+	return GT_IDLE_OTHER_CALL;
+}
+
+/* Add the parts between @from and @to. During this time, the thread stayed in the same calls. */
+static void add_parts(struct walk *w, uint64_t from, uint64_t to)
+{
+	while (from < to) {
+		uint64_t until = UINT64_MAX;
+		uint32_t range = w->has_range || w->range_count ? find_range(w, from, &until)
+								: LOOKUP_NONE,
+			 op;
+
+		until = until < to ? until : to;
+		for (size_t i = 0; i < w->gap_count; i++) {
+			struct idle_open *gap = &w->gaps[i];
+			uint64_t begin = from > gap->row.start ? from : gap->row.start,
+				 end = until < gap->until ? until : gap->until;
+
+			if (begin < end) {
+				enum gt_idle_cause cause = find_cause(w, gap, &op);
+
+				idle_add_part(w->idle, gap, begin, end, cause, op, range);
+			}
+		}
+		from = until;
+	}
+}
+
+static void close_gaps(struct walk *w, uint64_t now)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->gap_count; i++)
+		if (w->gaps[i].until <= now && w->gaps[i].is_seen)
+			idle_close_gap(w->idle, &w->gaps[i]);
+		else if (kept++ != i)
+			w->gaps[kept - 1] = w->gaps[i];
+	w->gap_count = kept;
+}
+
+/* Advance the current time to @to. */
+static void advance(struct walk *w, uint64_t to)
+{
+	while (w->call_count && w->calls[w->call_count - 1].end <= to) {
+		const uint64_t end = w->calls[w->call_count - 1].end;
+
+		if (w->gap_count && end > w->now)
+			add_parts(w, w->now, end);
+		w->now = end > w->now ? end : w->now;
+		w->call_count--;
+	}
+	if (to <= w->now)
+		return;
+	if (w->gap_count)
+		add_parts(w, w->now, to);
+	w->now = to;
+	if (w->gap_count)
+		close_gaps(w, to);
+}
+
+/* Gaps ----------------------------------------------------------------------------- */
+
+/* Close a gap whose launching call was not recorded. The cause is unknown up to the call. The rest
+ * is split as usual. */
+static void close_unseen(struct walk *w, struct idle_open *gap, uint64_t from)
+{
+	uint64_t call = gap->row.call_start, end = gap->row.end;
+
+	from = from > gap->row.start ? from : gap->row.start;
+	call = !call || call > end ? end : call > from ? call : from;
+	idle_add_part(w->idle, gap, from, call, GT_IDLE_UNKNOWN, 0, LOOKUP_NONE);
+	idle_split_rest(w->idle, gap, call, 0, LOOKUP_NONE, false);
+	idle_close_gap(w->idle, gap);
+}
+
+static void open_gap(struct walk *w, const struct idle_gap_row *row)
+{
+	struct idle_open *gap;
+
+	if (w->gap_count == w->gap_room) {
+		size_t room = w->gap_room ? 2 * w->gap_room : 16;
+
+		w->gaps = lookup_grow(w->gaps, w->gap_room, room, sizeof *w->gaps);
+		w->gap_room = room;
+	}
+	gap = &w->gaps[w->gap_count];
+	idle_open_gap(w->idle, gap, row);
+	if (!row->id || row->thread == LOOKUP_NONE) {
+		close_unseen(w, gap, 0);
+		return;
+	}
+	/* as long as the call is not seen, the host is the cause up to the call's start */
+	gap->until = row->call_start && row->call_start < row->end ? row->call_start : row->end;
+	w->gap_count++;
+}
+
+/* Process the call that submitted the activity. */
+static void see_call(struct walk *w, struct idle_open *gap, const struct gt_item *call)
+{
+	const uint64_t start = gap->row.start, end = gap->row.end, submitted = gap->row.submitted;
+	uint64_t until = call->end_ns < end ? call->end_ns : end;
+
+	if (submitted && submitted < until)
+		until = submitted > call->start_ns ? submitted : call->start_ns;
+	gap->until = until;
+	gap->is_seen = true;
+	gap->copies = idle_find_operation(w->idle, call->op)->copies;
+	until = until > start ? until : start;
+	if (until >= end)
+		return;
+	if (w->idle->held) {
+		const struct idle_rest rest = {gap->row, until};
+
+		idle_blocked_add_rest(w->idle->held, call, &rest);
+	} else {
+		idle_split_rest(w->idle, gap, until, 0, LOOKUP_NONE, false);
+	}
+}
+
+static void see_calls(struct walk *w, const struct gt_item *call)
+{
+	size_t kept = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < w->gap_count; i++) {
+		struct idle_open *gap = &w->gaps[i];
+
+		if (gap->row.id == call->id)
+			see_call(w, gap, call);
+		any |= gap->is_seen;
+		if (!gap->is_seen && gap->row.id < call->id) { /* the call was not recorded */
+			close_unseen(w, gap, gap->until < w->now ? gap->until : w->now);
+			continue;
+		}
+		if (kept++ != i)
+			w->gaps[kept - 1] = *gap;
+	}
+	w->gap_count = kept;
+	if (any)
+		close_gaps(w, w->now);
+}
+
+/* Open gaps whose parts can start at @time or earlier. */
+static void open_gaps(struct walk *w, uint64_t time)
+{
+	while (w->has_gap && w->next_gap.thread == w->thread &&
+	       idle_gap_from(&w->next_gap) <= time) {
+		advance(w, idle_gap_from(&w->next_gap));
+		open_gap(w, &w->next_gap);
+		read_gap(w);
+	}
+}
+
+/* Threads -------------------------------------------------------------------------- */
+
+static void end_thread(struct walk *w)
+{
+	open_gaps(w, UINT64_MAX);
+	advance(w, UINT64_MAX);
+	for (size_t i = 0; i < w->gap_count; i++)
+		close_unseen(w, &w->gaps[i], w->gaps[i].until);
+	w->gap_count = w->call_count = w->range_count = 0;
+	w->now = 0;
+}
+
+static void begin_thread(struct walk *w, const struct gt_item *item)
+{
+	uint64_t key = (uint64_t)item->process << 32 | item->ordinal;
+
+	end_thread(w);
+	w->process = item->process;
+	w->ordinal = item->ordinal;
+	w->thread = idmap_get(&w->idle->threads, key);
+}
+
+static void step_call(struct walk *w, const struct gt_item *call)
+{
+	if (w->has_gap)
+		open_gaps(w, call->start_ns);
+	advance(w, call->start_ns);
+	if (w->gap_count)
+		see_calls(w, call);
+	if (w->call_count == w->call_room) {
+		size_t room = w->call_room ? 2 * w->call_room : 16;
+
+		w->calls = lookup_grow(w->calls, w->call_room, room, sizeof *w->calls);
+		w->call_room = room;
+	}
+	w->calls[w->call_count++] = (struct open_call){call->id, call->end_ns, call->op,
+						       idle_call_cause(w->idle, call)};
+}
+
+static int walk_calls(struct walk *w)
+{
+	const struct gt_item *items;
+	struct gt_cursor *cursor;
+	int count, rc = gt_cursor_create(w->idle->capture, &cursor);
+
+	if (rc)
+		return rc;
+	/* otherwise, blocks at the edge of a time range would be read only in part */
+	if (gt_capture_is_filtered(w->idle->capture))
+		gt_cursor_take_all(cursor);
+	while ((count = gt_cursor_next_several(cursor, &items)) > 0 && !w->status) {
+		if (items->process != w->process || items->ordinal != w->ordinal)
+			begin_thread(w, items);
+		if (!w->idle->held && (!w->has_gap || w->next_gap.thread != w->thread) &&
+		    !w->gap_count) { /* no further call of this thread matters */
+			gt_cursor_skip_thread(cursor);
+			continue;
+		}
+		for (int i = 0; i < count; i++) {
+			if (items[i].kind != GT_RECORD_CALL ||
+			    gt_domain_traits[GT_OP_DOMAIN(items[i].op) % GT_DOMAIN_COUNT]
+				    .annotations)
+				continue;
+			if (w->idle->held)
+				idle_blocked_note_call(w->idle->held, &items[i]);
+			step_call(w, &items[i]);
+		}
+	}
+	gt_cursor_destroy(cursor);
+	return count < 0 ? count : 0;
+}
+
+int idle_walk_host(struct idle *s)
+{
+	struct walk w = {.idle = s, .thread = LOOKUP_NONE, .process = UINT32_MAX};
+	size_t processes = gt_capture_process_count(s->capture);
+	int rc;
+
+	w.processes = lookup_grow(NULL, 0, processes, 1);
+	read_gap(&w);
+	read_range(&w);
+	rc = walk_calls(&w);
+	end_thread(&w);
+	/* the remaining gaps belong to threads without records */
+	for (w.thread = LOOKUP_NONE; !rc && w.has_gap; read_gap(&w))
+		open_gap(&w, &w.next_gap);
+	free(w.processes);
+	free(w.calls);
+	free(w.ranges);
+	free(w.gaps);
+	return rc ? rc : w.status;
+}
