@@ -46,7 +46,7 @@ struct doctor_trial {
 	 * nothing to report. NULL: print the runtime's name if its library exists. */
 	void (*look_short)(char *text, size_t size);
 	/* Run in the child that look() starts, and print lines for look(). Return the exit status.
-	 * NULL: there is no child. */
+	 * NULL: no child. */
 	int (*probe)(const char *argument);
 };
 

@@ -10,7 +10,7 @@
 struct export_request {
 	char **inputs;
 	int input_count;
-	const char *output, *format; /* format NULL: chosen by the extension of the output */
+	const char *output, *format; /* format NULL: the extension of the output decides */
 	const char *command_line;
 	const char *where;  /* NULL: all records */
 	const char *weight; /* NULL: default of the format */

@@ -49,7 +49,7 @@ struct grid_column {
 struct grid_cell {
 	enum { CELL_NONE = 0, CELL_TEXT, CELL_COUNT, CELL_SIGNED, CELL_REAL } has;
 	union {
-		const char *text; /* owned by the grid, or outlives the grid */
+		const char *text; /* lives as long as the grid */
 		uint64_t count;
 		int64_t integer;
 		double real;

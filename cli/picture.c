@@ -293,8 +293,8 @@ static void find_pauses_of(struct painter *x, struct picture_row *row, uint32_t 
 	find_pauses(x, row, &one);
 }
 
-/* Describe a queue as in reports: by its number within its process. The process is named if several
- * processes have queues. */
+/* Describe a queue as in reports: with a number that is unique in its process. The process is named
+ * if several processes have queues. */
 static char *describe_queue(const struct painter *x, const struct gt_view_queue *q)
 {
 	bool several = false;

@@ -97,7 +97,7 @@ struct picture {
 	uint32_t pauses_count, pauses_room;
 };
 
-/* Read the capture. Return 0 or negative errno with a cause. If there are no records, row_count is
+/* Read the capture. Return 0 or negative errno with a cause. Without records, row_count is
  * 0. */
 int picture_read(struct picture *p, const struct gt_capture *c);
 /* Store the row numbers in display order: devices and their queues, threads below their ranges,

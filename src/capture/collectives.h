@@ -8,7 +8,7 @@
  *   - one that a collective call created is identified by its parent, the number of that call among
  *     those that created communicators from the parent, and the value that split the processes
  *     (role SPLIT);
- *   - one created without a parent, such as NCCL's, is identified by the value of role SPLIT.
+ *   - one created without a parent, such as NCCL's, is identified through the value of role SPLIT.
  * All processes make a communicator's collective calls in the same order: collective_match.h. */
 #ifndef GPUTAP_CAPTURE_COLLECTIVES_H
 #define GPUTAP_CAPTURE_COLLECTIVES_H

@@ -390,7 +390,7 @@ static void adopt_process(struct collector *c, struct gt_process *process)
 	process->pidfd = open_pidfd(c, process);
 	if (process->pidfd < 0) {
 		process->is_unseen = true;
-		process->exited = true; /* true for now, even if other processes map the segment */
+		process->exited = true; /* other processes may still map the segment */
 	} else if (watch_fd(c, process->pidfd, process)) {
 		c->rescan = true;
 	}

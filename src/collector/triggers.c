@@ -205,8 +205,8 @@ static void note_reading(struct gt_triggers *t, uint32_t process, const uint64_t
 
 /* Deciding ------------------------------------------------------------------------ */
 
-/* Compute the duration of a GPU activity in ns. Return false if the duration is unknown, at least
- * for now. */
+/* Compute the duration of a GPU activity in ns. Return false if the duration is not yet
+ * known. */
 static bool measure_activity(const struct gt_triggers *t, const struct known_process *p,
 			     struct candidate *c)
 {

@@ -303,7 +303,7 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_view_op
 	return gt_out_finish(&x->out, status);
 }
 
-/* Placeholder in gt_pf.recent; no sequence owns it. */
+/* Initial entry of gt_pf.recent; no sequence owns it. */
 static const struct gt_pf_call no_call;
 
 static int write_perfetto(const struct gt_capture *c, const char *path,

@@ -9,7 +9,7 @@
  * are stored by page of code (isa_code.c), so that an instruction is decoded once. step->run() runs
  * a step and returns 0 or an event.
  *
- * Registers: v[register][lane], so that an operand of a lane loop is a row. s[] is indexed by the
+ * Registers: v[register][lane], so that an operand of a lane loop is a row. s[] is indexed with the
  * 7-bit register numbers of scalar operands, including VCC and EXEC. Threads share nothing declared
  * here. */
 #ifndef SOFT_AMDGPU_ISA_WAVE_H

@@ -47,7 +47,7 @@ struct idle_rest {
 	uint64_t from; /* start of the part, which lasts until the gap ends */
 };
 
-/* A part that may still grow; end 0: there is no such part. */
+/* A part that may still grow; end 0: no such part. */
 struct idle_kept {
 	uint64_t start, end;
 	enum gt_idle_cause cause;

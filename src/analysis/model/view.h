@@ -20,7 +20,7 @@ struct gt_view_thread {
 	uint32_t process, ordinal;
 	uint64_t pid, tid; /* see gt_view_pid() */
 	const char *name;  /* "" if none */
-	void *own;         /* owned by the exporter; freed with free() */
+	void *own;         /* belongs to the exporter; freed with free() */
 };
 
 struct gt_view_queue {
@@ -32,14 +32,14 @@ struct gt_view_queue {
 	uint32_t stream; /* number within its device across all processes, from 1 */
 	const struct gt_object_info *object; /* NULL for activities whose queue is not known */
 	struct gt_track_rows rows;
-	void *own; /* owned by the exporter; freed with free() */
+	void *own; /* belongs to the exporter; freed with free() */
 };
 
 struct gt_view_text {
 	uint32_t index; /* dense per kind of text */
 	uint32_t bytes;
 	char *text; /* NUL-terminated */
-	void *own;  /* owned by the exporter; freed with free() */
+	void *own;  /* belongs to the exporter; freed with free() */
 };
 
 struct gt_view_operation {
@@ -50,7 +50,7 @@ struct gt_view_operation {
 	uint8_t nargs;  /* number of known arguments */
 	bool allocates; /* true if a call allocates or frees memory */
 	bool submits;   /* true if a call may launch GPU activities and thus starts a flow */
-	void *own;      /* owned by the exporter; freed with free() */
+	void *own;      /* belongs to the exporter; freed with free() */
 };
 
 /* Classes of GPU activities, for formats that distinguish only these. */
@@ -75,7 +75,7 @@ struct gt_view {
 	/* Results of the last look-ups. Records of one thread are consecutive, so look-ups
 	 * repeat. */
 	struct gt_view_thread *last_thread, *last_caller;
-	/* indexed by the position of the queue's object */
+	/* indexed with the position of the queue's object */
 	struct gt_view_queue *queue_cache[GT_VIEW_QUEUE_CACHE];
 };
 

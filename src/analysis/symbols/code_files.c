@@ -11,7 +11,7 @@
 
 struct gt_code_file {
 	struct gt_code_file *next;
-	const char *path, *build_id;    /* owned by the capture */
+	const char *path, *build_id;    /* belongs to the capture */
 	struct gt_elf_symbols *symbols; /* NULL: none */
 	struct gt_dwarf_lines *lines;   /* NULL: none, or not loaded yet */
 	uint64_t bytes;

@@ -18,7 +18,7 @@ struct losses {
 	uint32_t untraced; /* number of programs that were not traced */
 	/* open: true if a file lacks its end; damaged: true if parts of a file cannot be read */
 	bool open, damaged;
-	const char *missing_text; /* text of the first event of `missing`; owned by the capture */
+	const char *missing_text; /* text of the first event of `missing`; belongs to the capture */
 };
 
 enum { LOSSES_HEADLINE = 128 };
@@ -29,7 +29,7 @@ bool losses_are_none(const struct losses *l);
 /* Write "nothing lost", "12 lost and others uncounted, 1 tool failed" and the like. "": the losses
  * are not known, because the file is damaged. */
 void losses_headline(const struct losses *l, char text[LOSSES_HEADLINE]);
-/* Return advice for avoiding losses with this reason; NULL: there is no advice. */
+/* Return advice for avoiding losses with this reason; NULL: no advice. */
 const char *losses_advice(enum gt_drop_reason why);
 
 #endif

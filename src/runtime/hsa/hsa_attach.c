@@ -399,7 +399,7 @@ static const char *find_missed(void)
 
 GT_PROVIDE(gt_tool_attach) = {.missed = find_missed, .domain = GT_DOMAIN_HSA_CORE};
 
-/* Detach the calling runtime, identified by the caller's address. If a library calls its own
+/* Detach the calling runtime, identified through the caller's address. If a library calls its own
  * function named OnUnload(), gputap's function may be called instead, because gputap is first in
  * the search order. Such a call is forwarded. */
 void OnUnload(void)

@@ -40,7 +40,7 @@ struct gt_hsa_callback {
 };
 
 struct gt_hsa_callbacks {
-	/* Written by the ring's worker. */
+	/* Writer: the ring's worker. */
 	struct gt_hsa_callback current;     /* constant while `running` is not 0 */
 	struct gt_hsa_callback interrupted; /* tool_activity: NULL if none was interrupted */
 	uint64_t count;

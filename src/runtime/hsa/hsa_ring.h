@@ -59,7 +59,7 @@ struct gt_hsa_ring {
 	/* the device's doorbell; NULL: only the runtime can ring it, with store(doorbell, index) */
 	_Atomic uint64_t *cell;
 	void (*store)(uint64_t doorbell, int64_t index);
-	uint64_t doorbell; /* handle of the runtime's doorbell */
+	uint64_t doorbell; /* handle of the runtime doorbell */
 	/* Number of program packets that the device had taken at the last look. Rarely written. */
 	_Atomic uint64_t shown;
 

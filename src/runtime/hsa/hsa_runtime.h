@@ -99,7 +99,7 @@ struct gt_hsa_runtime {
 	uint32_t loads;
 	struct gt_hsa_tables *tables; /* the runtime's own tables; NULL between unload and load */
 	const char *way;              /* interception method that provided the tables */
-	uint64_t base;                /* load address of the runtime's library; 0: not known */
+	uint64_t base;                /* load address of the runtime library; 0: not known */
 };
 
 extern struct gt_hsa_runtime gt_hsa_runtimes[GT_INSTANCES] __attribute__((visibility("hidden")));

@@ -42,14 +42,14 @@ struct gt_hsa_slots {
 	uint32_t *order; /* indexed by position; GT_HSA_NO_SLOT: completed and recorded */
 	uint32_t *freed;
 	uint32_t capacity; /* power of two */
-	/* Written by the ring's worker. */
+	/* Writer: the ring's worker. */
 	uint32_t failed_tries; /* number of the helper's attempts that found no slot */
 	uint64_t known_head;
 	uint64_t freed_taken, freed_known;
 	uint64_t stuck_head;    /* value of `head` at the start of the last wait that timed out */
 	_Atomic uint32_t fresh; /* number of the first slot that was never used */
 	_Atomic uint64_t tail;
-	/* Written by the harvester. */
+	/* Writer: the harvester. */
 	_Alignas(64) _Atomic uint64_t head;
 	_Atomic uint64_t freed_put;
 	_Atomic uint32_t armed; /* number of the first slot without a signal (helper only) */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the Level Zero libraries that are interposed: drivers, identified by the functions that
- * fill in their tables. The loader and its layers export functions with the same names, and
+/* Lists the Level Zero libraries that are interposed: drivers, identified through the functions
+ * that fill in their tables. The loader and its layers export functions with the same names, and
  * additional functions by which gputap recognises them. Neither the loader nor its layers are
  * interposed. Included by runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_INTERPOSED_H

@@ -50,8 +50,7 @@ static uint32_t plugin_count;
 /* process in which the plug-ins' threads run; a fork's child has no such threads */
 static pid_t owner;
 
-/* Placeholder for entries of the table. Each tap needs a function, but this function is never
- * called. */
+/* Real function of each tap of the table. A tap needs one, but none of these taps calls it. */
 static int nothing(const char *name, uint64_t correlation, uint64_t within)
 {
 	(void)name, (void)correlation, (void)within;

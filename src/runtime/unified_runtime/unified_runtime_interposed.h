@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the Unified Runtime libraries that are interposed: adapters, identified by the functions
- * that fill in their tables. The loader exports functions with the same names and the API itself;
- * it is not interposed. Included by runtime/arm.h. */
+/* Lists the Unified Runtime libraries that are interposed: adapters, identified through the
+ * functions that fill in their tables. The loader exports functions with the same names and the API
+ * itself; it is not interposed. Included by runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_UNIFIED_RUNTIME_INTERPOSED_H
 #define GPUTAP_RUNTIME_UNIFIED_RUNTIME_INTERPOSED_H
 
