@@ -584,6 +584,17 @@ void gt_capture_each_device(const struct gt_capture *c,
 uint64_t gt_capture_last_call_ns(const struct gt_capture *c, size_t session);
 /* Make this cursor read only blocks that contain marks and ranges. Other records may be missing. */
 void gt_cursor_take_marks(struct gt_cursor *cursor);
+/* A stream: the records of one thread. Streams are sorted by process and ordinal, and cursors return
+ * one after another. */
+struct gt_stream_info {
+	uint32_t process, ordinal;
+	uint64_t bytes; /* size of its blocks in the file */
+};
+size_t gt_capture_stream_count(const struct gt_capture *c);
+struct gt_stream_info gt_capture_stream_at(const struct gt_capture *c, size_t index);
+/* Make this cursor return only the records of @count streams, the first of which is @first. Call
+ * before the first record. */
+void gt_cursor_take_streams(struct gt_cursor *cursor, size_t first, size_t count);
 /* Skip the remaining records of the thread that wrote the last items. */
 void gt_cursor_skip_thread(struct gt_cursor *cursor);
 /* Return the bytes of stream blocks read so far. */

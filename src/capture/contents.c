@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "capture/reader.h"
+#include "capture/scope.h"
 
 const struct gt_capture_index *gt_capture_index(const struct gt_capture *c)
 {
@@ -45,6 +46,17 @@ const struct gt_host_clock_map *gt_capture_process_clock(const struct gt_capture
 							 uint32_t process)
 {
 	return process < c->process_count ? gt_session_of(c, process)->host : c->sessions[0]->host;
+}
+
+size_t gt_capture_stream_count(const struct gt_capture *c)
+{
+	return c->stream_count;
+}
+
+struct gt_stream_info gt_capture_stream_at(const struct gt_capture *c, size_t index)
+{
+	return (struct gt_stream_info){c->streams[index].process, c->streams[index].ordinal,
+				       gt_stream_bytes(c, index)};
 }
 
 size_t gt_capture_process_count(const struct gt_capture *c)

@@ -66,6 +66,7 @@ int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
 	if (!k)
 		return gt_error(-ENOMEM, "cannot read capture %s", c->files[0].path);
 	k->capture = c;
+	k->stream_end = c->stream_count;
 	k->scope = c->scope;
 	if (k->scope)
 		k->scope->users++;
@@ -166,6 +167,14 @@ void gt_cursor_take_marks(struct gt_cursor *k)
 {
 	k->takes_marks = true;
 	gt_cursor_take_all(k);
+}
+
+void gt_cursor_take_streams(struct gt_cursor *k, size_t first, size_t count)
+{
+	const size_t most = k->capture->stream_count;
+
+	k->stream = first < most ? first : most;
+	k->stream_end = count < most - k->stream ? k->stream + count : most;
 }
 
 void gt_cursor_skip_thread(struct gt_cursor *k)

@@ -52,7 +52,9 @@ struct gt_cursor {
 	int unasked;       /* number of entries of `item` to return without checking filters */
 	int status;        /* status of the block: 1 if more rows may follow; see cursor_next.c */
 	uint32_t process;  /* process of the stream */
-	size_t stream, block; /* block: index of the next block in the capture */
+	/* stream, stream_end: index of the next stream, and index after the last stream; block:
+	 * index of the next block in the capture */
+	size_t stream, stream_end, block;
 	size_t block_end;     /* index after the last block of the stream */
 	uint64_t passed;      /* bytes of stream blocks passed */
 	bool in_block;

@@ -416,10 +416,10 @@ static bool next_stream(struct gt_cursor *k)
 {
 	const struct ring_stream *s;
 
-	while (k->stream < k->capture->stream_count &&
+	while (k->stream < k->stream_end &&
 	       !gt_scope_has_process(k->scope, k->capture->streams[k->stream].process))
 		k->passed += gt_stream_bytes(k->capture, k->stream++);
-	if (k->stream == k->capture->stream_count)
+	if (k->stream >= k->stream_end)
 		return false;
 	s = &k->capture->streams[k->stream++];
 	k->block = s->first;
