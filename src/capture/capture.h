@@ -546,6 +546,8 @@ int gt_cursor_next_several(struct gt_cursor *cursor, const struct gt_item **out)
  * skip none. */
 typedef bool gt_item_filter_fn(void *data, const struct gt_item *item);
 void gt_capture_filter(struct gt_capture *c, gt_item_filter_fn *wants, void *data);
+/* Make this cursor use its own filter instead of the capture's. */
+void gt_cursor_filter(struct gt_cursor *cursor, gt_item_filter_fn *wants, void *data);
 /* Make this cursor also return context records, marked by item->context. Only cut captures have
  * context: records that do not count themselves, but that counted records need. */
 void gt_cursor_take_context(struct gt_cursor *cursor);
@@ -584,8 +586,8 @@ void gt_capture_each_device(const struct gt_capture *c,
 uint64_t gt_capture_last_call_ns(const struct gt_capture *c, size_t session);
 /* Make this cursor read only blocks that contain marks and ranges. Other records may be missing. */
 void gt_cursor_take_marks(struct gt_cursor *cursor);
-/* A stream: the records of one thread. Streams are sorted by process and ordinal, and cursors return
- * one after another. */
+/* A stream: the records of one thread. Streams are sorted by process and ordinal, and cursors
+ * return one after another. */
 struct gt_stream_info {
 	uint32_t process, ordinal;
 	uint64_t bytes; /* size of its blocks in the file */

@@ -108,7 +108,8 @@ void gt_capture_filter(struct gt_capture *c, gt_item_filter_fn *wants, void *dat
 /* Return true if the cursor returns only some of the items. */
 static bool is_filtered(const struct gt_cursor *k)
 {
-	return (k->capture->wants || (k->capture->is_cut && !k->takes_context)) && !k->takes_all;
+	return (k->wants || k->capture->wants || (k->capture->is_cut && !k->takes_context)) &&
+	       !k->takes_all;
 }
 
 static int next_filled(struct gt_cursor *k, const struct gt_item **out)
@@ -135,15 +136,15 @@ static int next_filled(struct gt_cursor *k, const struct gt_item **out)
 	return count;
 }
 
-static bool is_item_wanted(const struct gt_capture *c, const struct gt_item *item)
+static bool is_item_wanted(gt_item_filter_fn *wants, void *data, const struct gt_item *item)
 {
 	return (item->kind != GT_RECORD_CALL && item->kind != GT_RECORD_DEVICE) ||
-	       (!(item->context & GT_CONTEXT_ROW) && (!c->wants || c->wants(c->wants_data, item)));
+	       (!(item->context & GT_CONTEXT_ROW) && (!wants || wants(data, item)));
 }
 
 bool gt_capture_wants(const struct gt_capture *c, const struct gt_item *item)
 {
-	return is_item_wanted(c, item);
+	return is_item_wanted(c->wants, c->wants_data, item);
 }
 
 bool gt_capture_is_filtered(const struct gt_capture *c)
@@ -156,6 +157,12 @@ void gt_cursor_take_all(struct gt_cursor *k)
 	k->takes_all = true;
 	gt_scope_put(k->scope);
 	k->scope = NULL;
+}
+
+void gt_cursor_filter(struct gt_cursor *k, gt_item_filter_fn *wants, void *data)
+{
+	k->wants = wants;
+	k->wants_data = data;
 }
 
 void gt_cursor_take_context(struct gt_cursor *k)
@@ -198,6 +205,7 @@ uint64_t gt_cursor_bytes_read(const struct gt_cursor *k)
  * the stream. */
 static int next_wanted(struct gt_cursor *k, const struct gt_item **out)
 {
+	const struct gt_capture *c = k->capture;
 	int status;
 
 	for (;;) {
@@ -208,7 +216,8 @@ static int next_wanted(struct gt_cursor *k, const struct gt_item **out)
 			k->taken = 0;
 		}
 		*out = &k->item[k->taken++];
-		if (is_item_wanted(k->capture, *out))
+		if (is_item_wanted(k->wants ? k->wants : c->wants,
+				   k->wants ? k->wants_data : c->wants_data, *out))
 			return 1;
 	}
 }

@@ -55,12 +55,14 @@ struct gt_cursor {
 	/* stream, stream_end: index of the next stream, and index after the last stream; block:
 	 * index of the next block in the capture */
 	size_t stream, stream_end, block;
-	size_t block_end;     /* index after the last block of the stream */
-	uint64_t passed;      /* bytes of stream blocks passed */
+	size_t block_end; /* index after the last block of the stream */
+	uint64_t passed;  /* bytes of stream blocks passed */
 	bool in_block;
-	bool relayed;        /* true if the capture has records of a `relayed` domain */
-	bool has_shared;     /* true if the capture may have texts that calls share */
-	bool takes_all;      /* true: ignore the capture's filter */
+	bool relayed;             /* true if the capture has records of a `relayed` domain */
+	bool has_shared;          /* true if the capture may have texts that calls share */
+	bool takes_all;           /* true: ignore filters */
+	gt_item_filter_fn *wants; /* filter of this cursor; NULL: the capture's filter */
+	void *wants_data;
 	bool takes_context;  /* true: also return rows that are present only as context */
 	uint8_t context;     /* context of the current rows: GT_CONTEXT_.. */
 	bool takes_marks;    /* true: skip blocks without marks */

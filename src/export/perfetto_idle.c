@@ -179,7 +179,10 @@ int gt_pf_idle(struct gt_pf *x, const struct gt_view_options *options)
 
 	if (!options || retained_is_part(x->view.capture))
 		return 0;
-	status = idle_read(x->view.capture, options->mangled, write_part, &d);
+	status = idle_read(&(struct idle_reading){.capture = x->view.capture,
+						  .mangled = options->mangled,
+						  .each = write_part,
+						  .to = &d});
 	gt_pf_sequence_fini(&d.sequence);
 	gt_map_fini(&d.texts);
 	return status ? status : d.status;

@@ -106,9 +106,9 @@ struct idle {
 	/* The caller sets these fields before the first record */
 	const struct gt_capture *capture;
 	struct texts *names;
-	gt_idle_part_fn
-		*each; /* may be NULL; not called for parts that are too small to be visible */
+	gt_idle_part_fn *each; /* may be NULL */
 	void *to;
+	bool tells_all; /* false: leave out parts that are too small to be visible */
 	/* unrecorded time of each device, which is not idle time; set before idle_finish(); NULL:
 	 * none */
 	const struct unrecorded_list *unrecorded;

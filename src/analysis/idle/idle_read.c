@@ -20,7 +20,7 @@ struct reading {
 	struct unrecorded_list *lists;
 	uint32_t device_count;
 	const struct gt_capture *capture;
-	bool mangled;
+	const struct idle_reading *asked;
 };
 
 static int compare_parts(const void *a, const void *b)
@@ -52,11 +52,18 @@ static uint32_t name_of(struct reading *r, const struct gt_item *activity)
 	if (name != LOOKUP_NONE)
 		return name;
 	text = gt_capture_string(r->capture, activity->process, activity->name);
-	readable = r->mangled ? NULL : gt_demangle(text);
+	readable = r->asked->mangled ? NULL : gt_demangle(text);
 	name = texts_put(&r->names, readable ? readable : text);
 	free(readable);
 	idmap_put(&r->strings, key, name);
 	return name;
+}
+
+static bool is_wanted(const struct reading *r, const struct gt_item *activity)
+{
+	if (r->asked->wants)
+		return r->asked->wants(r->asked->wants_data, activity);
+	return gt_capture_wants(r->capture, activity);
 }
 
 static void add_activity(struct reading *r, const struct gt_item *item)
@@ -74,7 +81,7 @@ static void add_activity(struct reading *r, const struct gt_item *item)
 		.slack_ns = clock ? gt_device_clock_residual_ns(clock) : 0,
 		.device_index = device,
 		.name = name_of(r, item),
-		.counts = gt_capture_wants(r->capture, item),
+		.counts = is_wanted(r, item),
 		.is_marker = gt_view_activity_class(item->device_op) == GT_ACTIVITY_MARK,
 	};
 
@@ -149,10 +156,11 @@ static bool may_have_activity(const struct gt_capture *capture)
 	return false;
 }
 
-int idle_read(const struct gt_capture *capture, bool mangled, gt_idle_part_fn *each, void *to)
+int idle_read(const struct idle_reading *reading)
 {
+	const struct gt_capture *capture = reading->capture;
 	struct reading r = {.capture = capture,
-			    .mangled = mangled,
+			    .asked = reading,
 			    .parts = {.row_bytes = sizeof(struct gt_idle_part),
 				      .compare = compare_parts}};
 	const void *part;
@@ -164,12 +172,13 @@ int idle_read(const struct gt_capture *capture, bool mangled, gt_idle_part_fn *e
 	r.idle.names = &r.names;
 	r.idle.each = keep_part;
 	r.idle.to = &r;
+	r.idle.tells_all = reading->all;
 	idle_init(&r.idle);
 	status = read_capture(&r);
 	find_unrecorded(&r);
 	status = status ? status : idle_finish(&r.idle);
 	while (!status && (status = spill_next(&r.parts, &part)) > 0) {
-		each(to, part);
+		reading->each(reading->to, part);
 		status = 0;
 	}
 	idle_fini(&r.idle);

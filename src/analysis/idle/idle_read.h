@@ -7,9 +7,20 @@
 #include "analysis/idle/idle_parts.h"
 #include "capture/capture.h"
 
-/* Call @each with the parts of all gaps. Parts of one device come in order of start time. Gaps too
- * small to be visible are left out. A filter of the capture selects the gaps. Texts are valid until
- * @each returns. Return 0 or negative errno with a cause. */
-int idle_read(const struct gt_capture *capture, bool mangled, gt_idle_part_fn *each, void *to);
+struct idle_reading {
+	const struct gt_capture *capture;
+	bool mangled; /* true: kernel names as recorded */
+	/* true: also the parts of gaps that are too small to be visible in a timeline */
+	bool all;
+	/* selects gaps by the activity that ends them; NULL: the capture's filter */
+	gt_item_filter_fn *wants;
+	void *wants_data;
+	gt_idle_part_fn *each; /* receives the parts; texts are valid until it returns */
+	void *to;
+};
+
+/* Pass the parts of all selected gaps to @reading->each. Parts of one device come in order of start
+ * time. Return 0 or negative errno with a cause. */
+int idle_read(const struct idle_reading *reading);
 
 #endif

@@ -157,7 +157,8 @@ static void hand_on(struct idle *s, struct idle_open *gap)
 		if (gap->largest)
 			add_to_largest(gap->largest, kept);
 	}
-	if (s->each && length >= SEEN_NS && ns >= PART_NS && ns >= length / PARTS_MOST)
+	if (s->each &&
+	    (s->tells_all || (length >= SEEN_NS && ns >= PART_NS && ns >= length / PARTS_MOST)))
 		say_part(s, gap);
 	gap->kept.end = 0;
 }

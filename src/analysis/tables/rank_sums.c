@@ -172,12 +172,15 @@ struct waiting {
 	struct ranks_row *waits, *for_whom;
 	uint64_t ns;
 	bool on_device, for_message;
+	struct ranks_wait told;
 };
 
 static void add_waiting(struct ranks *r, const struct waiting *w)
 {
 	uint64_t device_ns = w->on_device ? w->ns : 0, message_ns = w->for_message ? w->ns : 0;
 
+	if (r->each)
+		r->each(r->to, &w->told);
 	w->waits->wait_ns += w->ns;
 	w->waits->device_wait_ns += device_ns;
 	w->waits->message_wait_ns += message_ns;
@@ -205,6 +208,12 @@ static uint64_t compare_pair(const struct one_call *c, size_t member, size_t oth
 	if (late_ns <= mine.start_ns || mine.end_ns <= mine.start_ns || w.waits == w.for_whom)
 		return 0;
 	w.ns = (late_ns < mine.end_ns ? late_ns : mine.end_ns) - mine.start_ns;
+	w.told = (struct ranks_wait){.process = c->match->members[member].process,
+				     .for_process = c->match->members[other].process,
+				     .start_ns = mine.start_ns,
+				     .end_ns = mine.start_ns + w.ns,
+				     .op = part_of(c, member)->op,
+				     .on_device = c->by_kernel};
 	add_waiting(c->r, &w);
 	return w.ns;
 }
@@ -368,6 +377,11 @@ static void compare_messages(struct ranks *r, uint64_t tolerance_ns)
 			continue;
 		w.ns = (wait->sent_ns < wait->end_ns ? wait->sent_ns : wait->end_ns) -
 		       wait->start_ns;
+		w.told = (struct ranks_wait){.process = wait->process,
+					     .for_process = wait->for_process,
+					     .start_ns = wait->start_ns,
+					     .end_ns = wait->start_ns + w.ns,
+					     .on_device = wait->by_kernel};
 		add_waiting(r, &w);
 	}
 }

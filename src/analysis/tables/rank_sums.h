@@ -47,6 +47,14 @@ struct ranks_pair {
 	uint32_t calls;
 };
 
+/* A wait of a process for another process. */
+struct ranks_wait {
+	uint32_t process, for_process;
+	uint64_t start_ns, end_ns;
+	uint32_t op; /* the collective call; 0: a message */
+	bool on_device;
+};
+
 /* Empty if zero-initialised. If there is only one rank, nothing is kept. */
 struct ranks {
 	struct ranks_row *rows;
@@ -63,6 +71,9 @@ struct ranks {
 	const struct gt_capture *capture;
 	struct timeline_pool *pool; /* must outlive this struct */
 	bool is_part;               /* true if earlier calls are not read */
+	/* receives each wait that ranks_finish() finds, in any order; NULL: none */
+	void (*each)(void *to, const struct ranks_wait *wait);
+	void *to;
 	/* Valid after ranks_finish() */
 	uint64_t calls,
 		/* numbers of compared collective calls, and of calls that could not be compared */

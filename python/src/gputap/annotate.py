@@ -1,18 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""gputap for Python: annotate parts of the program.
-
-    with gputap.range('step'): ...
-    @gputap.range('load')
-    def load(): ...
-    gputap.pause(), gputap.resume()
-
-Under `gputap run`, ranges are recorded with their calls and GPU activities. Without `gputap run`, a
-range costs one check and does nothing."""
+"""Annotate parts of the program, pause and resume recording. See the package's description."""
 import ctypes
 import functools
 import itertools
 
-__version__ = '0.1'
 __all__ = ['pause', 'range', 'resume']
 
 _USER = 2  # enum gputap_range_kind

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""gputap for Python.
+
+In a program that `gputap run` traces, annotate parts of it:
+
+    with gputap.range('step'): ...
+    @gputap.range('load')
+    def load(): ...
+    gputap.pause(), gputap.resume()
+
+Without `gputap run`, a range costs one check and does nothing.
+
+Anywhere, read captures as tables, without a copy in pyarrow, polars and DuckDB:
+
+    t = gputap.open('job/*.gputap')
+    t.activities.to_pandas()
+    t.where('range=step#7').summary()
+    t.sql('select name, sum(duration_ns) from activities group by name')
+"""
+from gputap.annotate import pause, range, resume
+
+__version__ = '0.1'
+__all__ = ['Capture', 'Column', 'Error', 'Health', 'IncompleteWarning', 'Table', 'open', 'pause',
+           'range', 'resume']
+
+_READING = ('Capture', 'Column', 'Error', 'Health', 'IncompleteWarning', 'Table', 'open')
+
+
+def __getattr__(name):
+    """Load the part that reads captures when it is first used: traced programs do not need it."""
+    if name in _READING:
+        from gputap import capture
+        globals().update({each: getattr(capture, each) for each in _READING})
+        return globals()[name]
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __dir__():
+    return sorted(set(globals()) | set(__all__))

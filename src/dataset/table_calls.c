@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Table `calls`: a row for each host API call, in the order of cursors. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "analysis/base/guard_memory.h"
+#include "dataset/fill_column.h"
+#include "dataset/call_operations.h"
+#include "dataset/range_tops.h"
+#include "dataset/table_items.h"
+
+enum { ARGUMENTS_BYTES = 16384 };
+
+struct calls {
+	struct items items;
+	struct operations operations;
+	struct idmap errors;     /* domain << 32 | status -> number of its text */
+	struct range_tops *tops; /* NULL: no ranges are wanted */
+	struct gt_call_stacks *stacks;
+};
+
+FILL(session, int32_t, rows->thread->session)
+FILL(process, int32_t, (int32_t)k->process)
+FILL_IF(thread, int32_t, rows->thread->number >= 0, rows->thread->number)
+FILL(id, int64_t, dataset_id(rows->thread, k->id))
+FILL_IF(parent, int64_t, k->parent, dataset_id(rows->thread, k->parent))
+FILL(depth, int16_t, k->depth)
+FILL(domain, int32_t, rows->operation[i]->domain)
+FILL(operation, int32_t, rows->operation[i]->name)
+FILL(kind, int32_t, rows->operation[i]->kind)
+FILL(start_ns, int64_t, (int64_t)k->start_ns + r->dataset->realtime_offset_ns)
+FILL(duration_ns, int64_t, (int64_t)(k->end_ns - k->start_ns))
+
+static void fill_status(struct reader *r, struct column_data *out, const struct rows *rows)
+{
+	int32_t *to = (int32_t *)out->values + out->at;
+
+	(void)r;
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct gt_item *k = rows->row[i];
+		const bool known = gt_call_status(k->op, k->ret, k->args, &to[i]);
+
+		to[i] = known ? to[i] : 0;
+		mark_value(out, i, known);
+	}
+}
+
+/* Return the number of the status's name; -1: the call did not fail. */
+static int32_t find_error(struct reader *r, const struct gt_item *k)
+{
+	struct calls *c = r->own;
+	const enum gt_domain domain = (enum gt_domain)GT_OP_DOMAIN(k->op);
+	int32_t status;
+	uint64_t key;
+	uint32_t number;
+	const char *name;
+	char digits[16];
+
+	if (!gt_call_status(k->op, k->ret, k->args, &status) || !gt_status_failed(domain, status))
+		return -1;
+	key = (uint64_t)domain << 32 | (uint32_t)status;
+	number = idmap_get(&c->errors, key);
+	if (number != LOOKUP_NONE)
+		return (int32_t)number;
+	name = gt_status_name(domain, status);
+	if (!name)
+		snprintf(digits, sizeof digits, "%d", status);
+	number = (uint32_t)reader_text(r, DICTIONARY_ERROR, name ? name : digits);
+	idmap_put(&c->errors, key, number);
+	return (int32_t)number;
+}
+
+FILL_TEXT(error, find_error(r, k))
+
+static void fill_refused(struct reader *r, struct column_data *out, const struct rows *rows)
+{
+	uint8_t *to = out->values;
+	int32_t status;
+
+	(void)r;
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct gt_item *k = rows->row[i];
+		const enum gt_domain domain = (enum gt_domain)GT_OP_DOMAIN(k->op);
+
+		put_bit(to, out->at + i,
+			gt_call_status(k->op, k->ret, k->args, &status) &&
+				gt_status_failed(domain, status) &&
+				gt_status_refused(domain, status));
+	}
+}
+
+/* Values of arguments ------------------------------------------------------------ */
+
+static bool search_value(const struct gt_item *k, unsigned value, uint64_t *out)
+{
+	const struct gt_call_view view = {k->op, k->args, k->payload, k->payload_bytes};
+
+	switch (value) {
+	case VALUE_BYTES: return gt_call_bytes(&view, out);
+	case VALUE_ADDRESS:
+		return gt_call_address(&view, k->ret, out) ||
+		       gt_call_role(&view, GT_ROLE_ADDRESS, 0, out);
+	case VALUE_STREAM: return gt_call_role(&view, GT_ROLE_STREAM, 0, out);
+	default: return gt_call_role(&view, GT_ROLE_EVENT, 0, out);
+	}
+}
+
+/* Fill a column with the values of a role. Handles and addresses are unsigned words; the column
+ * has the same 64 bits. */
+static void fill_value(struct column_data *out, const struct rows *rows, unsigned value)
+{
+	int64_t *to = (int64_t *)out->values + out->at;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct gt_item *k = rows->row[i];
+		const struct value_plan *plan = &rows->operation[i]->values[value];
+		uint64_t word = 0;
+		bool known = false;
+
+		if (k->args && plan->source == VALUE_ARGUMENT) {
+			known = plan->argument < GT_OP_NARGS(k->op);
+			word = known ? k->args[plan->argument] : 0;
+		} else if (k->args && plan->source == VALUE_SEARCH) {
+			known = search_value(k, value, &word);
+		}
+		if (value == VALUE_BYTES && word > INT64_MAX)
+			word = INT64_MAX;
+		to[i] = known ? (int64_t)word : 0;
+		mark_value(out, i, known);
+	}
+}
+
+#define FILL_VALUE(name, value)                                            \
+	static void fill_##name(struct reader *r, struct column_data *out, \
+				const struct rows *rows)                   \
+	{                                                                  \
+		(void)r;                                                   \
+		fill_value(out, rows, value);                              \
+	}
+FILL_VALUE(bytes, VALUE_BYTES)
+FILL_VALUE(address, VALUE_ADDRESS)
+FILL_VALUE(stream, VALUE_STREAM)
+FILL_VALUE(event, VALUE_EVENT)
+
+static void fill_blocking(struct reader *r, struct column_data *out, const struct rows *rows)
+{
+	(void)r;
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct gt_item *k = rows->row[i];
+		const struct operation *o = rows->operation[i];
+		enum gt_blocking blocking = o->blocking;
+
+		if (blocking == GT_BLOCKING_UNKNOWN)
+			blocking = gt_call_blocking(k->op, k->args);
+		put_bit(out->values, out->at + i, blocking == GT_BLOCKING_YES);
+		mark_value(out, i, blocking != GT_BLOCKING_UNKNOWN);
+	}
+}
+
+static void fill_arguments(struct reader *r, struct column_data *out, const struct rows *rows)
+{
+	char text[ARGUMENTS_BYTES];
+
+	(void)r;
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct gt_item *k = rows->row[i];
+
+		if (k->args)
+			gt_format_args(text, sizeof text, k->op, k->ret, k->args, k->payload,
+				       k->payload_bytes, ", ");
+		put_text(out, i, k->args ? text : NULL);
+	}
+}
+
+/* Ranges and stacks ----------------------------------------------------------------- */
+
+static void fill_range(struct reader *r, struct column_data *out, const struct rows *rows)
+{
+	struct calls *c = r->own;
+	int64_t *to = (int64_t *)out->values + out->at;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct gt_item *k = rows->row[i];
+		const uint64_t range = range_tops_find(c->tops, k->id);
+
+		to[i] = range ? dataset_id(rows->thread, range) : 0;
+		mark_value(out, i, range);
+	}
+}
+
+static void fill_stack(struct reader *r, struct column_data *out, const struct rows *rows)
+{
+	struct calls *c = r->own;
+	int32_t *to = (int32_t *)out->values + out->at;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct gt_item *k = rows->row[i];
+		const uint32_t number = gt_call_stacks_find(c->stacks, k->process, k->id);
+
+		to[i] = (int32_t)number;
+		mark_value(out, i, number);
+	}
+}
+
+/* The table -------------------------------------------------------------------------- */
+
+#define COLUMN(column_name, column_type, column_unit, null, description)              \
+	{                                                                             \
+		.name = #column_name, .type = (column_type), .unit = (column_unit),   \
+		.nullable = (null), .fill = fill_##column_name, .text = (description) \
+	}
+#define TEXTS(column_name, kind, null, description)                                         \
+	{                                                                                   \
+		.name = #column_name, .type = COLUMN_I32, .unit = "", .nullable = (null),   \
+		.dictionary = (kind) + 1, .fill = fill_##column_name, .text = (description) \
+	}
+
+enum { COLUMN_RANGE = 14, COLUMN_STACK };
+
+static const struct column columns[] = {
+	COLUMN(session, COLUMN_I32, "", false, "number of the session"),
+	COLUMN(process, COLUMN_I32, "", false, "number of the process"),
+	COLUMN(thread, COLUMN_I32, "", true, "number of the thread"),
+	COLUMN(id, COLUMN_I64, "", false, "id of the call"),
+	COLUMN(parent, COLUMN_I64, "", true, "id of the enclosing call"),
+	COLUMN(depth, COLUMN_I16, "", false, "number of enclosing calls"),
+	TEXTS(domain, DICTIONARY_DOMAIN, false, "API: opencl, hip, cuda_runtime, .."),
+	TEXTS(operation, DICTIONARY_OPERATION, false, "name of the function"),
+	TEXTS(kind, DICTIONARY_KIND, false, "launch, copy, set, allocation, synchronisation, .."),
+	COLUMN(start_ns, COLUMN_I64, "ns", false, "start, since 1970"),
+	COLUMN(duration_ns, COLUMN_I64, "ns", false, "duration"),
+	COLUMN(status, COLUMN_I32, "", true, "status that the call returned"),
+	TEXTS(error, DICTIONARY_ERROR, true, "name of the status, if the call failed"),
+	COLUMN(refused, COLUMN_BOOL, "", false,
+	       "the program only tried: a feature is missing, or an object is already in the "
+	       "requested state"),
+	[COLUMN_RANGE] = COLUMN(range, COLUMN_I64, "", true,
+				"id of the innermost range of the program that contains the call"),
+	[COLUMN_STACK] =
+		COLUMN(stack, COLUMN_I32, "", true, "number of the call stack in its process"),
+	COLUMN(bytes, COLUMN_I64, "bytes", true, "bytes moved, set or allocated"),
+	COLUMN(address, COLUMN_I64, "", true, "address allocated or freed"),
+	COLUMN(stream, COLUMN_I64, "", true, "handle of the stream or queue"),
+	COLUMN(event, COLUMN_I64, "", true, "handle of the event"),
+	COLUMN(blocking, COLUMN_BOOL, "", true,
+	       "the call returns after the device has done what was requested"),
+	{.name = "arguments",
+	 .type = COLUMN_TEXT,
+	 .unit = "",
+	 .nullable = true,
+	 .on_request = true,
+	 .fill = fill_arguments,
+	 .text = "arguments as text"},
+};
+
+static int open_calls(struct reader *r)
+{
+	struct calls *c = r->own;
+	int status;
+
+	if (r->wants[COLUMN_RANGE]) {
+		status = range_tops_create(r, &c->tops);
+		if (status)
+			return status;
+	}
+	if (r->wants[COLUMN_STACK]) {
+		status = gt_call_stacks_create(r->dataset->capture, &c->stacks);
+		if (status)
+			return status;
+	}
+	return items_open(r, &c->items, GT_RECORD_CALL);
+}
+
+static int next_calls(struct reader *r, struct rows *rows, size_t most)
+{
+	struct calls *c = r->own;
+	int status = items_next(r, &c->items, rows, most);
+
+	if (status <= 0)
+		return status;
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct gt_item *k = rows->row[i];
+
+		rows->operation[i] = operations_find(&c->operations, r, k->op);
+	}
+	return c->tops ? range_tops_enter(c->tops, rows->thread) : 1;
+}
+
+static void close_calls(struct reader *r)
+{
+	struct calls *c = r->own;
+
+	items_close(r, &c->items);
+	operations_fini(&c->operations);
+	idmap_fini(&c->errors);
+	range_tops_destroy(c->tops);
+	gt_call_stacks_destroy(c->stacks);
+}
+
+const struct table table_calls = {
+	.name = "calls",
+	.text = "calls of runtimes' APIs, and the program's own annotations",
+	.columns = columns,
+	.column_count = sizeof columns / sizeof *columns,
+	.own_bytes = sizeof(struct calls),
+	.open = open_calls,
+	.next = next_calls,
+	.close = close_calls,
+	.is_partitioned = true,
+};

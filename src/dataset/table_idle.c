@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Table `idle`: why devices were idle. analysis/idle/ finds the parts of the gaps; they are sorted
+ * by device and time before the first row. */
+#include "analysis/idle/idle_read.h"
+#include "analysis/tables/retained.h"
+#include "dataset/table_reader.h"
+#include "record/operation.h"
+
+#include "analysis/base/spill.h"
+
+struct idle_part_row {
+	int64_t start_ns, duration_ns, gap_start_ns, gap_duration_ns;
+	int32_t session, process, thread, device;
+	int32_t cause, operation, range, after, before, behind; /* texts */
+};
+
+struct idle_table {
+	struct gt_cursor *cursor;
+	struct spill parts;
+	uint64_t order; /* number of the next part */
+};
+
+/* Sorted by device and start, as idle_read() returns the parts. */
+static int compare_parts(const void *a, const void *b)
+{
+	const struct idle_part_row *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+static void add_part(void *to, const struct gt_idle_part *part)
+{
+	struct reader *r = to;
+	struct idle_table *own = r->own;
+	const struct thread_number t =
+		dataset_find_thread(r->dataset, part->process, part->ordinal);
+	struct idle_part_row row = {
+		.start_ns = dataset_time(r->dataset, part->start_ns),
+		.duration_ns = (int64_t)(part->end_ns - part->start_ns),
+		.gap_start_ns = dataset_time(r->dataset, part->gap_start_ns),
+		.gap_duration_ns = (int64_t)(part->gap_end_ns - part->gap_start_ns),
+		.session = t.session,
+		.process = (int32_t)part->process,
+		.thread = part->ordinal && t.number >= 0 ? t.number : INT32_MIN,
+		.device = part->device == UINT32_MAX ? INT32_MIN : (int32_t)part->device,
+		.cause = reader_text(r, DICTIONARY_KIND, gt_idle_cause_name(part->cause)),
+		.operation =
+			part->op ? reader_text(r, DICTIONARY_OPERATION, gt_operation_name(part->op))
+				 : -1,
+		.range = reader_text(r, DICTIONARY_RANGE, part->range),
+		.after = reader_text(r, DICTIONARY_NAME, part->after),
+		.before = reader_text(r, DICTIONARY_NAME, part->before),
+		.behind = reader_text(r, DICTIONARY_NAME, part->behind),
+	};
+
+	if (reader_has_session(r, (uint32_t)row.session))
+		spill_add(&own->parts, &row);
+}
+
+static int open_idle(struct reader *r)
+{
+	struct idle_table *own = r->own;
+	const struct idle_reading reading = {.capture = r->dataset->capture,
+					     .all = true,
+					     .wants = r->where ? reader_wants : NULL,
+					     .wants_data = r,
+					     .each = add_part,
+					     .to = r};
+	int status = 0;
+
+	own->parts =
+		(struct spill){.row_bytes = sizeof(struct idle_part_row), .compare = compare_parts};
+	if (retained_is_part(r->dataset->capture))
+		return 0; /* the records around the gaps are missing */
+	if (r->where) {   /* prepares the expression */
+		status = reader_open_cursor(r, &own->cursor);
+		reader_close_cursor(r, own->cursor);
+		own->cursor = NULL;
+	}
+	return status ? status : idle_read(&reading);
+}
+
+static int next_idle(struct reader *r, struct rows *rows, size_t most)
+{
+	struct idle_table *own = r->own;
+	const void *part;
+	int status = 0;
+
+	while (rows->count < most && (status = spill_next(&own->parts, &part)) > 0) {
+		struct idle_part_row *row = (struct idle_part_row *)r->rows + rows->count;
+
+		*row = *(const struct idle_part_row *)part;
+		rows->row[rows->count++] = row;
+	}
+	return rows->count ? 1 : status;
+}
+
+static void close_idle(struct reader *r)
+{
+	struct idle_table *own = r->own;
+
+	reader_close_cursor(r, own->cursor);
+	spill_fini(&own->parts);
+}
+
+#define I(field, type, unit, null, text) \
+	COLUMN_MEMBER(struct idle_part_row, field, type, unit, null, text)
+#define TEXTS(field, kind, null, text) COLUMN_TEXTS(struct idle_part_row, field, kind, null, text)
+
+static const struct column columns[] = {
+	I(session, COLUMN_I32, "", false, "session of the activity that ended the gap"),
+	I(process, COLUMN_I32, "", false, "process of that activity"),
+	I(thread, COLUMN_I32, "", true, "thread that launched that activity"),
+	I(device, COLUMN_I32, "", true, "number of the device"),
+	I(start_ns, COLUMN_I64, "ns", false, "start of the part, since 1970"),
+	I(duration_ns, COLUMN_I64, "ns", false, "duration of the part"),
+	TEXTS(cause, DICTIONARY_KIND, false, "host, synchronising, launching, .."),
+	TEXTS(operation, DICTIONARY_OPERATION, true, "call in progress on that thread"),
+	TEXTS(range, DICTIONARY_RANGE, true, "innermost range of the program on that thread"),
+	I(gap_start_ns, COLUMN_I64, "ns", false, "start of the gap, since 1970"),
+	I(gap_duration_ns, COLUMN_I64, "ns", false, "duration of the gap"),
+	TEXTS(after, DICTIONARY_NAME, true, "activity that ended at the gap's start"),
+	TEXTS(before, DICTIONARY_NAME, true, "activity that started at the gap's end"),
+	TEXTS(behind, DICTIONARY_NAME, true, "cause 'blocked': activity that the queue waited for"),
+};
+
+const struct table table_idle = {
+	.name = "idle",
+	.text = "gaps between a device's activities, in parts with one cause each",
+	.columns = columns,
+	.column_count = sizeof columns / sizeof *columns,
+	.row_bytes = sizeof(struct idle_part_row),
+	.own_bytes = sizeof(struct idle_table),
+	.open = open_idle,
+	.next = next_idle,
+	.close = close_idle,
+};
