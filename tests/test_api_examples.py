@@ -51,7 +51,7 @@ def test_each_section_of_the_public_headers_has_an_example_that_exists():
     page = (REPO / "docs/reference/main.md").read_text()
     named = dict(re.findall(r"^\| .*?\\ref (\w+).* \| .* \| `(examples/\S+)` \|$", page, re.M))
     page_names = set(re.findall(r"\\ref (\w+)", page))
-    for header in ("gputap", "tool", "plugin"):
+    for header in ("gputap", "tool", "plugin", "capture"):
         text = (REPO / f"include/gputap/{header}.h").read_text()
         for section in re.findall(r"^/\* (.*) -{5,} \*/$", text, re.M):
             assert re.sub(r"\W+", "_", section.lower()) in page_names, (header, section)

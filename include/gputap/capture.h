@@ -48,10 +48,11 @@ extern "C" {
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 
-#define ARROW_FLAG_DICTIONARY_ORDERED 1
-#define ARROW_FLAG_NULLABLE           2
-#define ARROW_FLAG_MAP_KEYS_SORTED    4
+#define ARROW_FLAG_DICTIONARY_ORDERED 1 /* the order of the dictionary is meaningful */
+#define ARROW_FLAG_NULLABLE           2 /* rows may have no value */
+#define ARROW_FLAG_MAP_KEYS_SORTED    4 /* the keys of a map are sorted */
 
+/* Arrow's description of a column, or of a table as a struct of columns. */
 struct ArrowSchema {
 	const char *format, *name, *metadata;
 	int64_t flags, n_children;
@@ -60,6 +61,7 @@ struct ArrowSchema {
 	void *private_data;
 };
 
+/* Arrow's array: the values of a column, or the columns of a batch. */
 struct ArrowArray {
 	int64_t length, null_count, offset, n_buffers, n_children;
 	const void **buffers;
@@ -70,8 +72,9 @@ struct ArrowArray {
 #endif
 
 #ifndef ARROW_C_STREAM_INTERFACE
-#define ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE /* the struct below is defined */
 
+/* Arrow's stream: a schema, then batches of the same schema. */
 struct ArrowArrayStream {
 	int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
 	int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
@@ -99,7 +102,7 @@ struct gputap_capture_health {
 	uint64_t untraced;  /* programs that could not be traced */
 	uint64_t bytes;     /* size of the captures */
 	uint64_t bad_bytes; /* bytes that were damaged and skipped, as far as they have been read */
-	uint32_t sessions;
+	uint32_t sessions;  /* number of sessions */
 	/* sessions whose captures have no end: the session is still running, or its gputap was
 	 * killed */
 	uint32_t unfinished;
@@ -120,7 +123,7 @@ struct gputap_capture_health {
  * Reads everything but the records. Memory: proportional to the numbers of blocks, threads, names
  * and objects, not to the number of records.
  * Owner:  caller; gputap_capture_close().
- * Thread: any.   Since: 0.1
+ * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_capture_open(const char *const *paths, size_t count,
 				   struct gputap_capture_health *health,
@@ -129,7 +132,9 @@ GPUTAP_API int gputap_capture_open(const char *const *paths, size_t count,
 /**
  * gputap_capture_close() - close captures
  * Streams and cursors that are still open stay valid; the files are closed with the last of them.
- * Thread: any, once.   Since: 0.1
+ * Return: nothing.
+ * Owner:  takes over @capture; NULL: does nothing.
+ * Thread: any, once.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API void gputap_capture_close(struct gputap_capture *capture);
 
@@ -143,7 +148,7 @@ GPUTAP_API void gputap_capture_close(struct gputap_capture *capture);
  * Return: 0; -EINVAL: invalid expression; -ENOMEM.
  * Expressions that bound the time read only the blocks concerned.
  * Owner:  caller; gputap_capture_close(). Both captures are closed separately, in any order.
- * Thread: any.   Since: 0.1
+ * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_capture_where(const struct gputap_capture *capture, const char *expression,
 				    size_t *error_at, struct gputap_capture **out);
@@ -153,7 +158,8 @@ GPUTAP_API int gputap_capture_where(const struct gputap_capture *capture, const 
  * @health: receives the state; includes damage that streams and cursors have found since the
  *          captures were opened
  * Return: 0; -EINVAL.
- * Thread: any.   Since: 0.1
+ * Owner:  @health stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_capture_health(const struct gputap_capture *capture,
 				     struct gputap_capture_health *health);
@@ -162,7 +168,8 @@ GPUTAP_API int gputap_capture_health(const struct gputap_capture *capture,
  * gputap_capture_error() - return the causes of this thread's last error
  * Return: one line, outermost cause first; "": no error. Valid until the thread's next call of a
  *         function of this header.
- * Thread: any.   Since: 0.1
+ * Owner:  gputap.
+ * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API const char *gputap_capture_error(void);
 
@@ -170,36 +177,40 @@ GPUTAP_API const char *gputap_capture_error(void);
 
 /* A table. Texts are valid as long as the library is loaded. */
 struct gputap_capture_table {
-	size_t size; /* sizeof(struct gputap_capture_table) */
-	const char *name, *description;
-	size_t columns;      /* number of columns */
-	bool is_partitioned; /* true if gputap_capture_stream() can divide the table */
+	size_t size;             /* sizeof(struct gputap_capture_table) */
+	const char *name;        /* "calls", "activities" and so on */
+	const char *description; /* content of the table */
+	size_t columns;          /* number of columns */
+	bool is_partitioned;     /* true if gputap_capture_stream() can divide the table */
 };
 
 /* A column. Numbers are signed. */
 struct gputap_capture_column {
-	size_t size; /* sizeof(struct gputap_capture_column) */
-	const char *name, *description;
+	size_t size;             /* sizeof(struct gputap_capture_column) */
+	const char *name;        /* "duration_ns" and so on */
+	const char *description; /* meaning of the values */
 	/* Arrow's format: "b" bool, "s" int16, "i" int32, "l" int64, "u" text, "+l" list of
 	 * int32 */
 	const char *format;
 	const char *unit;   /* "ns", "bytes", "": none */
 	bool is_dictionary; /* true: `format` is that of the indexes into a dictionary of texts */
-	bool is_nullable;
+	bool is_nullable;   /* true if rows may have no value */
 	bool is_on_request; /* true: only in streams whose options name the column */
 };
 
 /**
  * gputap_capture_table_at() - describe a table
  * Return: 0; -ENOENT: @index is not below the number of tables; -EINVAL.
- * Thread: any.   Since: 0.1
+ * Owner:  @table stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_capture_table_at(size_t index, struct gputap_capture_table *table);
 
 /**
  * gputap_capture_column_at() - describe a column of a table
  * Return: 0; -ENOENT: no such table, or @index is not below its number of columns; -EINVAL.
- * Thread: any.   Since: 0.1
+ * Owner:  @column stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_capture_column_at(const char *table, size_t index,
 					struct gputap_capture_column *column);
@@ -210,16 +221,19 @@ struct gputap_capture_stream_options {
 	/* names of the wanted columns, in the wanted order; NULL: all but those on request. Other
 	 * columns cost nothing */
 	const char *const *columns;
-	size_t column_count;
-	size_t batch_rows; /* rows of a batch, at most; 0: 65,536 */
-	/* Read part number `partition`, from 0, of `partitions` parts of similar size, which are
-	 * independent of each other: one for each thread or task. Together the parts contain each
-	 * row once, in the order of the whole table. Tables that are not partitioned are in part 0.
-	 * partitions 0: the whole table */
-	size_t partition, partitions;
-	/* Read only the rows of `session_count` sessions, from number `first_session` on. Rows that
-	 * belong to no session are in the first session. session_count 0: all sessions */
-	size_t first_session, session_count;
+	size_t column_count; /* number of names in `columns` */
+	size_t batch_rows;   /* rows of a batch, at most; 0: 65,536 */
+	/* number of the part to read, from 0, if the table is divided */
+	size_t partition;
+	/* Number of parts into which the table is divided, of similar size and independent of each
+	 * other: one for each thread or task. Together the parts contain each row once, in the
+	 * order of the whole table. Tables that are not partitioned are in part 0. 0: the whole
+	 * table */
+	size_t partitions;
+	size_t first_session; /* first session whose rows are read, if session_count is not 0 */
+	/* Number of sessions whose rows are read; 0: all. Rows that belong to no session are in the
+	 * first session */
+	size_t session_count;
 };
 
 /**
@@ -233,7 +247,7 @@ struct gputap_capture_stream_options {
  * Memory of a stream: one batch, and buffers of at most a few 10 MiB; larger tables that must be
  * sorted use an unnamed temporary file in TMPDIR. Names are kept once.
  * Owner:  caller; out->release(out).
- * Thread: one at a time for a stream.   Since: 0.1
+ * Thread: one at a time for a stream.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_capture_stream(const struct gputap_capture *capture, const char *table,
 				     const struct gputap_capture_stream_options *options,
@@ -246,45 +260,59 @@ GPUTAP_API int gputap_capture_stream(const struct gputap_capture *capture, const
 
 /* A call of a runtime's API. Texts are valid until the cursor is closed. */
 struct gputap_capture_call {
-	size_t size; /* sizeof(struct gputap_capture_call); set before the first call */
-	int64_t id;
-	int64_t parent;                   /* id of the enclosing call; GPUTAP_UNKNOWN: none */
-	int32_t session, process, thread; /* as in the tables */
-	int32_t depth;                    /* number of the thread's enclosing calls */
-	const char *domain, *operation;   /* "opencl", "clFinish" */
-	const char *kind;                 /* "launch", "copy", "synchronisation" and so on */
-	int64_t start_ns, duration_ns;    /* time since 1970; duration */
-	int64_t status;                   /* GPUTAP_UNKNOWN: none */
-	const char *error;                /* name of the status, if the call failed; else NULL */
+	size_t size;           /* sizeof(struct gputap_capture_call); set before the first call */
+	int64_t id;            /* unique among all calls */
+	int64_t parent;        /* id of the enclosing call; GPUTAP_UNKNOWN: none */
+	int32_t session;       /* number of the session */
+	int32_t process;       /* number of the process */
+	int32_t thread;        /* number of the thread */
+	int32_t depth;         /* number of the thread's enclosing calls */
+	const char *domain;    /* API: "opencl", "cuda_runtime" and so on */
+	const char *operation; /* function: "clFinish" */
+	const char *kind;      /* "launch", "copy", "synchronisation" and so on */
+	int64_t start_ns;      /* start, since 1970 */
+	int64_t duration_ns;   /* duration */
+	int64_t status;        /* GPUTAP_UNKNOWN: none */
+	const char *error;     /* name of the status, if the call failed and the name is known */
 };
 
 /* A GPU activity: a kernel, a copy and so on. Texts are valid until the cursor is closed. */
 struct gputap_capture_activity {
-	size_t size;  /* sizeof(struct gputap_capture_activity); set before the first call */
-	int64_t call; /* id of the launching call; GPUTAP_UNKNOWN: not known */
-	int32_t session, process, thread; /* thread of the launching call, if known */
-	int32_t device, queue;            /* numbers in the tables; -1: not known */
-	const char *kind;                 /* "kernel", "memcpy H2D" and so on */
-	const char *name;                 /* name of the kernel; NULL: none */
-	/* GPUTAP_UNKNOWN: not known; the first two are known together */
-	int64_t start_ns, duration_ns, queued_ns, submitted_ns, call_start_ns;
-	int64_t bytes;     /* bytes moved; GPUTAP_UNKNOWN: none */
-	int64_t global[3]; /* kernel: number of work-items (threads) in each dimension */
-	int64_t local[3];  /* kernel: number of work-items of a work-group (block); 0: not known */
-	int64_t status;    /* 0: completed; < 0: error of the runtime */
+	size_t size;         /* sizeof(struct gputap_capture_activity); set before the first call */
+	int64_t call;        /* id of the launching call; GPUTAP_UNKNOWN: not known */
+	int32_t session;     /* number of the session */
+	int32_t process;     /* number of the process */
+	int32_t thread;      /* number of the thread that made the launching call */
+	int32_t device;      /* number of the device; -1: not known */
+	int32_t queue;       /* number of the queue or stream; -1: not known */
+	const char *kind;    /* "kernel", "memcpy H2D" and so on */
+	const char *name;    /* name of the kernel; NULL: none */
+	int64_t start_ns;    /* start on the device, since 1970; GPUTAP_UNKNOWN: not known */
+	int64_t duration_ns; /* GPUTAP_UNKNOWN: not known */
+	int64_t queued_ns;   /* time at which the runtime queued it, or GPUTAP_UNKNOWN */
+	int64_t submitted_ns;  /* time at which the runtime submitted it, or GPUTAP_UNKNOWN */
+	int64_t call_start_ns; /* start of the launching call, or GPUTAP_UNKNOWN */
+	int64_t bytes;         /* bytes moved or set; GPUTAP_UNKNOWN: none */
+	int64_t global[3];     /* kernel: number of work-items (threads) in x, y and z */
+	int64_t local[3];      /* kernel: size of a work-group (block) in x, y and z; 0: unknown */
+	int64_t status;        /* 0: completed; < 0: error of the runtime */
 };
 
 /* A range or a mark of the program. Texts are valid until the cursor is closed. */
 struct gputap_capture_range {
-	size_t size; /* sizeof(struct gputap_capture_range); set before the first call */
-	int64_t id;
-	int64_t parent;                   /* id of the enclosing range; GPUTAP_UNKNOWN: none */
-	int32_t session, process, thread; /* thread that began the range */
-	const char *kind;                 /* "user_annotation", "cpu_op" and so on */
-	const char *name;
-	int64_t start_ns, duration_ns; /* 0: a mark */
+	size_t size;         /* sizeof(struct gputap_capture_range); set before the first call */
+	int64_t id;          /* id of the call that began the range, or GPUTAP_UNKNOWN */
+	int64_t parent;      /* id of the enclosing range; GPUTAP_UNKNOWN: none */
+	int32_t session;     /* number of the session */
+	int32_t process;     /* number of the process */
+	int32_t thread;      /* number of the thread that began the range */
+	const char *kind;    /* "user_annotation", "cpu_op", "mark" and so on */
+	const char *name;    /* name that the program gave */
+	int64_t start_ns;    /* start, since 1970 */
+	int64_t duration_ns; /* 0: a mark */
 };
 
+/* Position in a table. */
 struct gputap_capture_cursor;
 
 /**
@@ -292,30 +320,50 @@ struct gputap_capture_cursor;
  * @table: "calls", "activities" or "ranges"
  * Return: 0; -ENOENT: no such table; -EINVAL; -ENOMEM and so on
  * Owner:  caller; gputap_capture_cursor_close().
- * Thread: one at a time for a cursor.   Since: 0.1
+ * Thread: one at a time for a cursor.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_capture_cursor(const struct gputap_capture *capture, const char *table,
 				     struct gputap_capture_cursor **out);
 
 /**
- * gputap_capture_next_call() - read the next call, activity or range
- * Return: 1: a record was read; 0: there are no more; -EINVAL: the cursor is for another table;
- *         -EBUSY: another thread uses the cursor; -EBADMSG, -EIO, -ENOMEM and so on
- * Calls and ranges of a thread come in the order of their starts. Threads follow each other in any
- * order. Activities come in the order in which they were
- * written.
- * Thread: one at a time for a cursor.   Since: 0.1
+ * gputap_capture_next_call() - read the next call
+ * @call: call->size is set; receives the call
+ * Return: 1: a call was read; 0: there are no more; -EINVAL: the cursor is for another table;
+ *         -EBUSY: another thread uses the cursor; -EBADMSG, -EIO, -ENOMEM and so on.
+ * Calls of a thread come in the order of their starts. Threads follow each other in any order.
+ * Owner:  @call stays the caller's; its texts are valid until the cursor is closed.
+ * Thread: one at a time for a cursor.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_capture_next_call(struct gputap_capture_cursor *cursor,
 					struct gputap_capture_call *call);
+
+/**
+ * gputap_capture_next_activity() - read the next GPU activity
+ * @activity: activity->size is set; receives the activity
+ * Return: as gputap_capture_next_call().
+ * Activities come in the order in which they were written.
+ * Owner:  @activity stays the caller's; its texts are valid until the cursor is closed.
+ * Thread: one at a time for a cursor.   Signal: not safe.   Since: 0.1
+ */
 GPUTAP_API int gputap_capture_next_activity(struct gputap_capture_cursor *cursor,
 					    struct gputap_capture_activity *activity);
+
+/**
+ * gputap_capture_next_range() - read the next range or mark of the program
+ * @range: range->size is set; receives the range
+ * Return: as gputap_capture_next_call().
+ * Ranges of a thread come in the order of their starts.
+ * Owner:  @range stays the caller's; its texts are valid until the cursor is closed.
+ * Thread: one at a time for a cursor.   Signal: not safe.   Since: 0.1
+ */
 GPUTAP_API int gputap_capture_next_range(struct gputap_capture_cursor *cursor,
 					 struct gputap_capture_range *range);
 
 /**
  * gputap_capture_cursor_close() - close a cursor
- * Thread: any, once.   Since: 0.1
+ * Return: nothing.
+ * Owner:  takes over @cursor; NULL: does nothing.
+ * Thread: any, once.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API void gputap_capture_cursor_close(struct gputap_capture_cursor *cursor);
 

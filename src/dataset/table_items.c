@@ -12,7 +12,9 @@ static int refill(struct items *items)
 {
 	int count = gt_cursor_next_several(items->cursor, &items->item);
 
-	items->end = items->item + (count > 0 ? count : 0);
+	items->end = items->item;
+	if (count > 0)
+		items->end += count;
 	return count;
 }
 

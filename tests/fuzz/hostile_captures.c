@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs info, report and its pictures, cuts, every export, diff, merge and recover on mutants of
- * captures (mutate.h), as a user would, but in one process:
+/* Runs info, report and its pictures, cuts, every export, diff, merge and recover, and reads the
+ * tables of libgputap-capture, on mutants of captures (mutate.h), as a user would, but in one process:
  *
  *   hostile_captures FIRST COUNT CAPTURE... PARTNER
  * Tests the mutants FIRST to FIRST + COUNT - 1, and merges them with PARTNER. The first mutant of
@@ -45,6 +45,7 @@
 #include "collector/collector.h"
 #include "collector/folder.h"
 #include "collector/journal.h"
+#include "check_tables.h"
 #include "mutate.h"
 #include "util/error.h"
 
@@ -61,6 +62,7 @@ enum {
 	STEP_REPORT_JSON,
 	STEP_RECOVER,
 	STEP_MERGE,
+	STEP_TABLES,
 	STEP_OTHERS,
 	STEP_EXPORTS, /* one step per format, followed by `looks` */
 };
@@ -397,6 +399,30 @@ static void check_looks(uint64_t number)
 	}
 }
 
+/* Read all tables, and those of some records. */
+static void check_library(uint64_t number, const struct sums *info, int info_status)
+{
+	enum { EXPRESSIONS = sizeof expressions / sizeof *expressions };
+	struct table_counts counts;
+	char wrong[256];
+	int status;
+
+	progress->step = "tables of the library";
+	alarm(STEP_SECONDS);
+	status = check_tables(capture, NULL, &counts, wrong);
+	progress->statuses[STEP_TABLES][status ? STATUS_FAILED : STATUS_GOOD]++;
+	if (*wrong)
+		find("%s", wrong);
+	if (!status && !info_status && !info->evicted &&
+	    (counts.calls != info->calls || counts.activities != info->activity))
+		find("%" PRIu64 " calls and %" PRIu64 " activities, not info's", counts.calls,
+		     counts.activities);
+	check_tables(capture, expressions[number % EXPRESSIONS], &counts, wrong);
+	alarm(0);
+	if (*wrong)
+		find("%s", wrong);
+}
+
 static void check_merge(const struct sums *info, int info_status)
 {
 	char *argv[] = {(char *)"merge", capture, second, (char *)"-f", (char *)"-o", output, NULL};
@@ -521,6 +547,7 @@ static void run_mutant(uint64_t number)
 	check_report(&info, status);
 	check_exports(&info, status);
 	check_looks(number);
+	check_library(number, &info, status);
 	check_merge(&info, status);
 	check_recover(&mutant);
 }
@@ -595,9 +622,9 @@ static_assert(STEP_EXPORTS + EXPORTS + LOOKS <= STEPS, "all are counted");
 
 static void print_sums(uint64_t count)
 {
-	static const char *const names[STEP_EXPORTS] = {"info --all",    "info --json", "report",
-							"report --json", "recover",     "merge",
-							"info of others"};
+	static const char *const names[STEP_EXPORTS] = {"info --all",    "info --json",   "report",
+							"report --json", "recover",       "merge",
+							"tables",        "info of others"};
 
 	printf("%" PRIu64 " mutants, %" PRIu64 " findings\n", count, progress->findings);
 	for (unsigned i = 0; i < STEP_EXPORTS + EXPORTS + LOOKS; i++)
