@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Payloads of stream blocks: read on demand, checked, decompressed. A damaged payload is counted at
- * its first read. */
+ * its first read.
+ * Locking: several threads may read one capture. A lock guards what they change in it: the reported
+ * damage of blocks, and the health and counts that include this damage. Damage is rare, so one lock
+ * for all captures is enough. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +17,8 @@
 #include "capture/checksum.h"
 #include "capture/reader.h"
 #include "util/error.h"
+
+static pthread_mutex_t damage_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void gt_block_reader_fini(struct block_reader *r)
 {
@@ -76,8 +82,6 @@ int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct str
 	uint8_t *rows;
 	int status;
 
-	if (b->bad)
-		return -EBADMSG;
 	status = block_room(&r->stored, &r->stored_room, whole + GT_DECODE_SLACK);
 	if (!status && packed)
 		status = block_room(&r->raw, &r->raw_room, (size_t)b->raw_bytes + GT_DECODE_SLACK);
@@ -119,6 +123,15 @@ static bool next_count(const uint8_t *head, size_t head_bytes, uint32_t i,
 	return true;
 }
 
+/* Return true for the first report of this kind of damage of the block. Call under the lock. */
+static bool is_first_report(struct stream_block *b, uint8_t kind)
+{
+	bool is_first = !(b->reported & kind);
+
+	b->reported |= kind;
+	return is_first;
+}
+
 void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *constant,
 			   struct stream_block *b, const struct gt_decoder *d)
 {
@@ -139,28 +152,26 @@ void gt_block_check_counts(const struct block_reader *r, const struct gt_capture
 	for (i = 0; next_count(r->stored, b->head_bytes, i, &n); i++)
 		if (n.class < GT_CLASS_COUNT && n.domain < GT_DOMAIN_COUNT)
 			rows[n.class][n.domain] -= n.count;
-	if (b->bad_sums || memcmp(rows, none, sizeof rows) == 0)
+	if (memcmp(rows, none, sizeof rows) == 0)
 		return;
-	b->bad_sums = true;
-	c->health.bad_sums++;
-	gt_session_of(c, b->process)->public.health.bad_sums++;
+	pthread_mutex_lock(&damage_lock);
+	if (is_first_report(b, GT_DAMAGE_SUMS)) {
+		c->health.bad_sums++;
+		gt_session_of(c, b->process)->public.health.bad_sums++;
+	}
+	pthread_mutex_unlock(&damage_lock);
 }
 
 /* Count the block's records as lost: move them from the recorded to the corrupt records. The counts
  * in the block's head are valid, because the head was checked. */
-void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
+static void count_lost(struct gt_capture *c, const struct stream_block *b)
 {
-	/* by design, health and counts are updated late, even in a constant capture */
-	struct gt_capture *c = (struct gt_capture *)(uintptr_t)constant;
 	uint8_t head[GT_FILE_HEAD_MAX];
 	struct gt_counts *counts = &c->sums[b->process]->counts;
 	struct session *session = gt_session_of(c, b->process);
 	struct gt_file_count n;
 	uint32_t i;
 
-	if (b->bad)
-		return;
-	b->bad = true;
 	c->health.bad_blocks++;
 	c->health.bad_bytes += (uint64_t)b->head_bytes + b->stored_bytes;
 	session->public.health.bad_blocks++;
@@ -178,6 +189,17 @@ void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
 		counts->recorded[n.class][n.domain] -= lost;
 		counts->dropped[GT_DROP_CORRUPT][n.class][n.domain] += lost;
 	}
+}
+
+void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
+{
+	/* by design, health and counts are updated late, even in a constant capture */
+	struct gt_capture *c = (struct gt_capture *)(uintptr_t)constant;
+
+	pthread_mutex_lock(&damage_lock);
+	if (is_first_report(b, GT_DAMAGE_BLOCK))
+		count_lost(c, b);
+	pthread_mutex_unlock(&damage_lock);
 }
 
 int gt_capture_verify(struct gt_capture *c)

@@ -296,7 +296,9 @@ static inline bool gt_capture_is_whole(const struct gt_capture_health *health)
  * Return: 0, or negative errno with a cause: -EBADMSG not a capture, -ENOTSUP written by a newer
  *         version, -EISDIR, -ENODATA empty, ... A cut or damaged capture still opens: see
  *         gt_capture_health().
- * Owner: caller; gt_capture_close(). Thread: one at a time per object.
+ * Owner: caller; gt_capture_close(). Thread: one at a time per object. Exception: several threads
+ * may read one capture at the same time, each with cursors of its own, while no thread changes its
+ * scope or filter. The damage that they report is complete once all of them have finished.
  */
 int gt_capture_open(const char *path, struct gt_capture **out);
 /* Open several files as if they had been merged. At most a few hundred files stay open. */

@@ -69,7 +69,7 @@ int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
 	k->stream_end = c->stream_count;
 	k->scope = c->scope;
 	if (k->scope)
-		k->scope->users++;
+		atomic_fetch_add(&k->scope->users, 1);
 	k->relayed = has_relayed(c);
 	k->has_shared = gt_shared_texts_are_in(c);
 	k->fill = GT_FOR_THIS_CPU(gt_cursor_fill);

@@ -11,6 +11,9 @@
 #include "capture/frame_names.h"
 #include "clock/line.h"
 
+/* Kinds of damage of a stream block, each reported once. */
+enum { GT_DAMAGE_BLOCK = 1, GT_DAMAGE_SUMS = 2 };
+
 /* A stream block without its payload. */
 struct stream_block {
 	uint64_t at; /* position of the block in the file */
@@ -22,9 +25,9 @@ struct stream_block {
 	uint32_t stored_bytes, raw_bytes, payload_crc, head_crc;
 	uint16_t head_bytes;
 	uint8_t flags, device_count;
-	bool bad : 1, bad_sums : 1; /* each is true once the damage was reported */
-	bool unbounded : 1;         /* true if the block has no bounds, as in version 1.0 */
-	uint32_t marks;             /* as in gt_file_bounds */
+	uint8_t reported; /* kinds of damage that were reported; under the lock of block.c */
+	bool unbounded;   /* true if the block has no bounds, as in version 1.0 */
+	uint32_t marks;   /* as in gt_file_bounds */
 	/* index of the block's first entry in gt_capture.activity_times; device_count: number of
 	 * entries */
 	uint32_t first_device;
@@ -210,17 +213,18 @@ struct block_reader {
 };
 void gt_block_reader_fini(struct block_reader *r);
 /* Return 0 and *payload, followed by GT_DECODE_SLACK zeros; -EBADMSG if the block is damaged
- * (counted in health and counts); another negative errno with a cause. */
+ * (counted in health and counts); another negative errno with a cause. The result is the same each
+ * time. Thread: any, with a reader of its own. */
 int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b,
 		  const uint8_t **payload);
 /* Compare the number of decoded rows with the block's head. Call after decoding all rows of the
- * last block. */
+ * last block. Thread: any. */
 void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *c,
 			   struct stream_block *b, const struct gt_decoder *d);
 /* Like gt_scan_read(), but opens the file if it is closed. -ESTALE: the path now names another
  * file. */
 int gt_capture_file_read(const struct capture_file *file, void *to, size_t bytes, uint64_t at);
-/* Count the block as damaged, once. */
+/* Count the block as damaged, once. Thread: any. */
 void gt_block_bad(const struct gt_capture *c, struct stream_block *b);
 
 static inline struct gt_file_stream gt_block_base(const struct stream_block *b)

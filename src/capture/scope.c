@@ -79,7 +79,7 @@ bool gt_scope_has_block(const struct gt_capture *c, const struct scope *s,
 
 void gt_scope_put(struct scope *s)
 {
-	if (!s || --s->users)
+	if (!s || atomic_fetch_sub(&s->users, 1) > 1)
 		return;
 	free(s->spans);
 	free(s->processes);
@@ -110,7 +110,7 @@ int gt_capture_set_scope(struct gt_capture *c, const struct gt_scope *scope)
 		memcpy(s->processes, scope->processes, c->process_count);
 	s->count = scope->count;
 	s->read_all = scope->read_all;
-	s->users = 1;
+	atomic_init(&s->users, 1);
 	c->scope = s;
 	return 0;
 }

@@ -8,6 +8,8 @@
 #ifndef GPUTAP_CAPTURE_SCOPE_H
 #define GPUTAP_CAPTURE_SCOPE_H
 
+#include <stdatomic.h>
+
 #include "capture/reader.h"
 
 struct scope {
@@ -15,7 +17,8 @@ struct scope {
 	size_t count;
 	bool read_all;   /* true: skip no block */
 	bool *processes; /* NULL: all */
-	unsigned users;  /* number of references by the capture and by cursors */
+	/* number of references by the capture and by cursors, perhaps of several threads */
+	atomic_uint users;
 };
 
 /* Drop a reference. @s: may be NULL. */
