@@ -123,7 +123,7 @@ WRONG = r"""
 
 static void told(const char *what, int status)
 {
-	printf("%s: %d %s\n", what, status, gputap_capture_error());
+	printf("%s: %d [%s]\n", what, status, gputap_capture_error());
 }
 
 int main(int argc, char **argv)
@@ -182,25 +182,25 @@ int main(int argc, char **argv)
 def test_wrong_arguments_get_an_error_with_a_cause(program, run, capture):
     out = run([program("wrong", WRONG), capture]).out
     assert out == f"""\
-no health: -22 gputap_capture_open: no health record
-no path: -22 gputap_capture_open: no path
-no result: -22 gputap_capture_open: no result
-no size: -22 gputap_capture_open: no size in the health record
-good: 0 
-where: -22 expected a time with a unit, such as 10us, 1.5ms, 2s
+no health: -22 [gputap_capture_open: no health record]
+no path: -22 [gputap_capture_open: no path]
+no result: -22 [gputap_capture_open: no result]
+no size: -22 [gputap_capture_open: no size in the health record]
+good: 0 []
+where: -22 [expected a time with a unit, such as 10us, 1.5ms, 2s]
 at 9
-no table: -2 no table 'call': did you mean 'calls'?
-table 99: -2 there are 17 tables
-column 99: -2 table calls has 22 columns
-no column: -2 table calls has no column 'duration': did you mean 'duration_ns'?
-none: -22 no column of table calls is wanted
-part: -22 part 2 of 2: parts are numbered from 0
-session: -22 sessions 1 to 1 of 1: sessions are numbered from 0
-no cursor: -2 no cursor for table 'idle': calls, activities or ranges
-cursor: 0 
-other: -22 the cursor reads table calls, not activities
-next: 0 
-no size: -22 no record with its size
+no table: -2 [no table 'call': did you mean 'calls'?]
+table 99: -2 [there are 17 tables]
+column 99: -2 [table calls has 22 columns]
+no column: -2 [table calls has no column 'duration': did you mean 'duration_ns'?]
+none: -22 [no column of table calls is wanted]
+part: -22 [part 2 of 2: parts are numbered from 0]
+session: -22 [sessions 1 to 1 of 1: sessions are numbered from 0]
+no cursor: -2 [no cursor for table 'idle': calls, activities or ranges]
+cursor: 0 []
+other: -22 [the cursor reads table calls, not activities]
+next: 0 []
+no size: -22 [no record with its size]
 """
 
 

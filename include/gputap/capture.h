@@ -294,7 +294,7 @@ struct gputap_capture_activity {
 	int64_t call_start_ns; /* start of the launching call, or GPUTAP_UNKNOWN */
 	int64_t bytes;         /* bytes moved or set; GPUTAP_UNKNOWN: none */
 	int64_t global[3];     /* kernel: number of work-items (threads) in x, y and z */
-	int64_t local[3];      /* kernel: size of a work-group (block) in x, y and z; 0: unknown */
+	int64_t local[3];      /* kernel: work-items of a group (block) in x, y and z; 0: unknown */
 	int64_t status;        /* 0: completed; < 0: error of the runtime */
 };
 

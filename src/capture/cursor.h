@@ -25,6 +25,7 @@ enum {
 	/* maximum number of changes to external stacks inside one outermost call */
 	LOG_MAX = 1024,
 	QUEUE_CACHE = 64,
+	DEVICE_CACHE = 8,
 	/* number of items decoded at once; these items and their words stay in the first-level
 	 * cache */
 	ITEMS = 32,
@@ -43,6 +44,14 @@ struct waiting_item {
 struct external {
 	uint64_t time, top;
 	uint32_t stack;
+};
+
+/* A device of the stream, and the lines of its last stamps. An activity may run long after it was
+ * queued, so stamps of queueing and stamps of running have separate lines. */
+struct device_stamps {
+	uint32_t ref;                       /* GT_DEVICE_REF() */
+	const struct gt_clock_lines *lines; /* NULL: unused entry */
+	const struct gt_clock_line *queued, *running;
 };
 
 struct gt_cursor {
@@ -74,10 +83,8 @@ struct gt_cursor {
 
 	const struct gt_clock_lines *host_lines; /* lines of the stream's session */
 	const struct gt_clock_line *host;        /* line of the last timestamp */
-	const struct gt_clock_line *queued, *running;
-	const struct gt_clock_lines *device_lines;
-	uint32_t device_ref; /* device to which device_lines belongs */
-	bool device_set;
+	struct device_stamps *device; /* of the last activity; NULL: none in this stream yet */
+	struct device_stamps devices[DEVICE_CACHE]; /* indexed by the device's number */
 	/* cache of the process's queues, indexed by number */
 	const struct gt_object_info *queues[QUEUE_CACHE];
 

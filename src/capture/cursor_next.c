@@ -50,29 +50,31 @@ static inline uint64_t host_ns(struct gt_cursor *k, uint64_t ticks)
 	return convert_anew(&k->host, k->host_lines, ticks);
 }
 
-/* @line: line of the last stamp of this kind. An activity may run long after it was queued, so
- *        stamps of queueing and stamps of running have separate lines */
-static inline uint64_t device_ns(struct gt_cursor *k, const struct gt_clock_line **line,
-				 uint64_t stamp)
+/* @line: line of the last stamp of this kind, of @device */
+static inline uint64_t device_ns(const struct device_stamps *device,
+				 const struct gt_clock_line **line, uint64_t stamp)
 {
 	if (__builtin_expect(!stamp, 0))
 		return 0; /* unknown */
 	if (__builtin_expect(gt_clock_line_is_plain(*line, stamp), 1))
 		return gt_clock_line_convert_plain(*line, stamp);
-	return convert_anew(line, k->device_lines, stamp);
+	return convert_anew(line, device->lines, stamp);
 }
 
 static __attribute__((noinline)) void choose_device(struct gt_cursor *k, uint32_t ref)
 {
 	static const struct gt_clock_line same = {.to = UINT64_MAX, .cap = UINT64_MAX, .mult = 1};
 	static const struct gt_clock_lines identity = {(struct gt_clock_line *)(uintptr_t)&same, 1};
+	struct device_stamps *device = &k->devices[GT_DEVICE_REF_NUMBER(ref) % DEVICE_CACHE];
 	const struct gt_device_clock *clock;
 
+	k->device = device;
+	if (device->lines && device->ref == ref)
+		return;
 	clock = gt_device_clock_find(k->capture, k->process, GT_DEVICE_REF_NUMBER(ref));
-	k->device_lines = clock ? gt_device_clock_lines(clock) : &identity;
-	k->queued = k->running = &k->device_lines->list[0];
-	k->device_ref = ref;
-	k->device_set = true;
+	device->lines = clock ? gt_device_clock_lines(clock) : &identity;
+	device->queued = device->running = &device->lines->list[0];
+	device->ref = ref;
 }
 
 /* External ids -------------------------------------------------------------- */
@@ -190,10 +192,12 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 {
 	const uint64_t *word = row->words - 1; /* the record */
 	uint32_t ref = row->shape->item.op;
+	struct device_stamps *device;
 #define WORD(member) word[offsetof(struct gt_record_device, member) / 8]
 
-	if (__builtin_expect(!k->device_set || k->device_ref != ref, 0))
+	if (__builtin_expect(!k->device || k->device->ref != ref, 0))
 		choose_device(k, ref);
+	device = k->device;
 	memcpy(item, &row->shape->item, sizeof row->shape->item);
 	item->depth = 0;
 	item->id = WORD(id);
@@ -207,10 +211,10 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 	item->queue = find_queue(k, (uint32_t)WORD(queue));
 	item->graph = (uint32_t)(WORD(queue) >> 32);
 	item->call_start_ns = WORD(call_start) ? host_ns(k, WORD(call_start)) : 0;
-	item->queued_ns = device_ns(k, &k->queued, WORD(queued));
-	item->submitted_ns = device_ns(k, &k->queued, WORD(submitted));
-	item->start_ns = device_ns(k, &k->running, WORD(start));
-	item->end_ns = device_ns(k, &k->running, WORD(end));
+	item->queued_ns = device_ns(device, &device->queued, WORD(queued));
+	item->submitted_ns = device_ns(device, &device->queued, WORD(submitted));
+	item->start_ns = device_ns(device, &device->running, WORD(start));
+	item->end_ns = device_ns(device, &device->running, WORD(end));
 	/* copied in the sizes in which the words were stored */
 	memcpy((char *)item + offsetof(struct gt_item, bytes), &WORD(bytes), 32);
 	memcpy((char *)item + offsetof(struct gt_item, bytes) + 32, &WORD(bytes) + 4, 16);
@@ -430,7 +434,8 @@ static bool next_stream(struct gt_cursor *k)
 		k->item[i].ordinal = s->ordinal;
 	}
 	k->depth[0] = k->depth[1] = 0;
-	k->device_set = false;
+	k->device = NULL;
+	memset(k->devices, 0, sizeof k->devices);
 	k->host_lines = gt_host_clock_lines(gt_session_of(k->capture, s->process)->host);
 	k->host = gt_clock_lines_find(k->host_lines, 0);
 	close_log(k);

@@ -37,7 +37,7 @@ struct batch {
 static size_t bytes_of(enum column_type type, size_t rows)
 {
 	switch (type) {
-	case COLUMN_BOOL: return rows / 8 + 1;
+	case COLUMN_BOOL: return rows / 8 + 16; /* put_bits() */
 	case COLUMN_I16: return rows * sizeof(int16_t);
 	case COLUMN_I64: return rows * sizeof(int64_t);
 	case COLUMN_TEXT:
@@ -166,7 +166,7 @@ void put_text(struct column_data *out, size_t i, const char *text)
 	}
 	((int32_t *)out->values)[out->at + i + 1] = (int32_t)out->byte_count;
 	if (out->valid)
-		mark_value(out, i, text);
+		put_bits(out->valid, out->at + i, text != NULL);
 }
 
 void put_list(struct column_data *out, size_t i, const int32_t *elements, size_t count)
@@ -183,14 +183,16 @@ void put_list(struct column_data *out, size_t i, const int32_t *elements, size_t
 #define FILL_MEMBERS(type, null)                                                             \
 	do {                                                                                 \
 		type *to = (type *)out->values + out->at;                                    \
+		uint64_t bits = 0;                                                           \
                                                                                              \
 		for (size_t i = 0; i < rows->count; i++) {                                   \
 			const type value = *(const type *)((const char *)rows->row[i] + at); \
                                                                                              \
 			to[i] = (null) ? 0 : value;                                          \
-			if (out->valid)                                                      \
-				mark_value(out, i, !(null));                                 \
+			bits |= (uint64_t) !(null) << i;                                     \
 		}                                                                            \
+		if (out->valid)                                                              \
+			put_bits(out->valid, out->at, bits);                                 \
 	} while (0)
 
 /* Fill a column from members of the rows. */
@@ -203,8 +205,8 @@ static void fill_members(const struct column *c, struct column_data *out, const 
 	case COLUMN_I16: FILL_MEMBERS(int16_t, value == INT16_MIN); break;
 	case COLUMN_BOOL:
 		for (size_t i = 0; i < rows->count; i++)
-			put_bit(out->values, out->at + i,
-				*(const bool *)((const char *)rows->row[i] + at));
+			put_bits(out->values, out->at + i,
+				 *(const bool *)((const char *)rows->row[i] + at));
 		break;
 	case COLUMN_TEXT:
 		for (size_t i = 0; i < rows->count; i++)
@@ -290,19 +292,34 @@ static void export_list(struct batch *b, struct child *child, const struct colum
 	b->users++;
 }
 
+/* Count the rows without a value. Bits after the last row are not set. */
+static int64_t count_nulls(const uint8_t *valid, size_t rows)
+{
+	int64_t values = 0;
+
+	for (size_t at = 0; at * 8 < rows; at += sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, valid + at, sizeof word); /* the bitmap has slack */
+		values += __builtin_popcountll(word);
+	}
+	return (int64_t)rows - values;
+}
+
 static void export_child(struct batch *b, size_t i)
 {
 	const struct column *c = column_at(b->shape, i);
 	const struct column_data *data = &b->data[i];
 	struct child *child = &b->children[i];
+	const int64_t null_count = data->valid ? count_nulls(data->valid, b->count) : 0;
 
-	child->buffers[0] = data->null_count ? data->valid : NULL;
+	child->buffers[0] = null_count ? data->valid : NULL;
 	child->buffers[1] = data->values;
 	/* an empty text still needs an address */
 	child->buffers[2] = data->bytes ? data->bytes : b->memory;
 	child->array = (struct ArrowArray){
 		.length = (int64_t)b->count,
-		.null_count = data->null_count,
+		.null_count = null_count,
 		.n_buffers = c->type == COLUMN_TEXT ? 3 : 2,
 		.buffers = child->buffers,
 		.dictionary = c->dictionary ? &child->dictionary : NULL,

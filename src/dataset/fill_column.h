@@ -4,19 +4,23 @@
 #ifndef GPUTAP_DATASET_FILL_COLUMN_H
 #define GPUTAP_DATASET_FILL_COLUMN_H
 
+#include <string.h>
+
 #include "dataset/table_reader.h"
 
-/* Set bit number @at, in a bitmap that was cleared at first. */
-static inline void put_bit(uint8_t *bits, size_t at, bool set)
+/* Set the bits of @bits from bit number @at on, in a bitmap that was cleared at first and has 8
+ * bytes of slack. */
+static inline void put_bits(uint8_t *bitmap, size_t at, uint64_t bits)
 {
-	bits[at >> 3] |= (uint8_t)(set << (at & 7));
-}
+	uint8_t *to = bitmap + (at >> 3);
+	const unsigned shift = at & 7;
+	uint64_t word;
 
-/* Note whether row out->at + @i has a value. */
-static inline void mark_value(struct column_data *out, size_t i, bool known)
-{
-	put_bit(out->valid, out->at + i, known);
-	out->null_count += !known;
+	memcpy(&word, to, sizeof word);
+	word |= bits << shift;
+	memcpy(to, &word, sizeof word);
+	if (shift)
+		to[8] |= (uint8_t)(bits >> (64 - shift));
 }
 
 /* Append the text of row out->at + @i; NULL: no value. */
@@ -24,53 +28,48 @@ void put_text(struct column_data *out, size_t i, const char *text);
 /* Append the elements of row out->at + @i. */
 void put_list(struct column_data *out, size_t i, const int32_t *elements, size_t count);
 
-/* Define fill_NAME() for rows that are items `k`. */
-#define FILL(name, type, value)                                            \
+/* Begin and end of a fill function: a loop over rows that are items `k`, with `bits` for the rows
+ * that have a value. */
+#define FILL_BEGIN(name, type)                                             \
 	static void fill_##name(struct reader *r, struct column_data *out, \
 				const struct rows *rows)                   \
 	{                                                                  \
 		type *restrict to = (type *)out->values + out->at;         \
+		const size_t count = rows->count;                          \
+		uint64_t bits = 0;                                         \
                                                                            \
 		(void)r;                                                   \
-		for (size_t i = 0; i < rows->count; i++) {                 \
+		for (size_t i = 0; i < count; i++) {                       \
 			const struct gt_item *k = rows->row[i];            \
                                                                            \
-			(void)k;                                           \
-			to[i] = (value);                                   \
-		}                                                          \
+			(void)k;
+#define FILL_END               \
+	}                      \
+	(void)bits, (void)out; \
 	}
+#define FILL_END_NULLABLE                    \
+	}                                    \
+	put_bits(out->valid, out->at, bits); \
+	}
+
+/* Define fill_NAME() for a column in which each row has a value. */
+#define FILL(name, type, value) \
+	FILL_BEGIN(name, type)  \
+	to[i] = (value);        \
+	FILL_END
 /* The same for a column in which rows may have no value. */
-#define FILL_IF(name, type, known, value)                                  \
-	static void fill_##name(struct reader *r, struct column_data *out, \
-				const struct rows *rows)                   \
-	{                                                                  \
-		type *restrict to = (type *)out->values + out->at;         \
-                                                                           \
-		(void)r;                                                   \
-		for (size_t i = 0; i < rows->count; i++) {                 \
-			const struct gt_item *k = rows->row[i];            \
-			const bool has = (known);                          \
-                                                                           \
-			(void)k;                                           \
-			to[i] = has ? (type)(value) : 0;                   \
-			mark_value(out, i, has);                           \
-		}                                                          \
-	}
+#define FILL_IF(name, type, known, value) \
+	FILL_BEGIN(name, type)            \
+	const bool has = (known);         \
+	to[i] = has ? (type)(value) : 0;  \
+	bits |= (uint64_t)has << i;       \
+	FILL_END_NULLABLE
 /* The same for a number of a text; negative: no value. */
-#define FILL_TEXT(name, number)                                            \
-	static void fill_##name(struct reader *r, struct column_data *out, \
-				const struct rows *rows)                   \
-	{                                                                  \
-		int32_t *to = (int32_t *)out->values + out->at;            \
-                                                                           \
-		(void)r;                                                   \
-		for (size_t i = 0; i < rows->count; i++) {                 \
-			const struct gt_item *k = rows->row[i];            \
-			const int32_t n = (number);                        \
-                                                                           \
-			to[i] = n < 0 ? 0 : n;                             \
-			mark_value(out, i, n >= 0);                        \
-		}                                                          \
-	}
+#define FILL_TEXT(name, number)          \
+	FILL_BEGIN(name, int32_t)        \
+	const int32_t n = (number);      \
+	to[i] = n < 0 ? 0 : n;           \
+	bits |= (uint64_t)(n >= 0) << i; \
+	FILL_END_NULLABLE
 
 #endif

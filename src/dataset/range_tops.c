@@ -14,6 +14,7 @@ struct span {
 };
 
 struct range_tops {
+	struct range_top last; /* first member: range_tops_find() */
 	struct reader *reader;
 	uint32_t process, ordinal;
 	bool has_thread;
@@ -74,6 +75,7 @@ static void forget(struct range_tops *t)
 	spill_fini(&t->spans);
 	t->spans = (struct spill){.row_bytes = sizeof(struct span), .compare = compare_spans};
 	t->depth = 0;
+	t->last = (struct range_top){0, 0, 0};
 }
 
 void range_tops_destroy(struct range_tops *t)
@@ -160,8 +162,9 @@ static void push_span(struct range_tops *t)
 	t->open[t->depth++] = t->next;
 }
 
-uint64_t range_tops_find(struct range_tops *t, uint64_t id)
+uint64_t range_tops_search(struct range_tops *t, uint64_t id)
 {
+	t->last = (struct range_top){id, id, 0};
 	while (t->next.first < id && t->status >= 0) {
 		while (t->depth && t->open[t->depth - 1].last < t->next.first)
 			t->depth--;
@@ -171,7 +174,14 @@ uint64_t range_tops_find(struct range_tops *t, uint64_t id)
 	while (t->depth && t->open[t->depth - 1].last < id)
 		t->depth--;
 	for (size_t i = t->depth; i-- > 0;) /* ranges may cross each other */
-		if (t->open[i].first < id && t->open[i].last >= id)
-			return t->open[i].first;
-	return 0;
+		if (t->open[i].first < id && t->open[i].last >= id) {
+			t->last.first = t->open[i].first;
+			if (i + 1 == t->depth)
+				t->last.until = t->open[i].last;
+			break;
+		}
+	/* a range that starts with a later call does not contain that call */
+	if (!t->depth || t->last.until > t->next.first)
+		t->last.until = t->next.first;
+	return t->last.first;
 }

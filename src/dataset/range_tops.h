@@ -13,6 +13,11 @@
 
 struct range_tops;
 
+/* Result of the last search, which holds for ids in (after, until]. */
+struct range_top {
+	uint64_t after, until, first;
+};
+
 int range_tops_create(struct reader *r, struct range_tops **out);
 void range_tops_destroy(struct range_tops *t);
 /* Prepare for calls of a thread. Return immediately if it is the same thread as before. Return 1
@@ -20,7 +25,13 @@ void range_tops_destroy(struct range_tops *t);
 int range_tops_enter(struct range_tops *t, const struct thread_number *thread);
 /* Return the first call of the innermost range that contains call @id; 0: none. Call with ascending
  * ids; of other calls, only enclosing ranges that are still open are found. */
-uint64_t range_tops_find(struct range_tops *t, uint64_t id);
+uint64_t range_tops_search(struct range_tops *t, uint64_t id);
+static inline uint64_t range_tops_find(struct range_tops *t, uint64_t id)
+{
+	const struct range_top *last = (const struct range_top *)t;
+
+	return id > last->after && id <= last->until ? last->first : range_tops_search(t, id);
+}
 
 /* Create a cursor over the blocks of one stream that contain marks. */
 int range_marks_open(struct reader *r, size_t first_stream, size_t count, struct gt_cursor **out);

@@ -14,13 +14,16 @@ struct activities {
 	struct items items;
 	struct activity_values values;
 	int32_t domains[GT_DOMAIN_COUNT], kinds[GT_DEVICE_OP_COUNT]; /* texts */
-	/* caller of each row, if a column needs it */
-	struct thread_number caller[ROWS_MOST];
+	/* values of each row that take a look-up, if a column needs them */
+	int32_t thread[ROWS_MOST]; /* -1: not known */
+	int64_t call[ROWS_MOST];
 	struct activity_place place[ROWS_MOST];
+	bool needs_caller, needs_place;
+	struct gt_item items_of_rows[ROWS_MOST];
 };
 
-#define CALLER (&((struct activities *)r->own)->caller[i])
-#define PLACE  (&((struct activities *)r->own)->place[i])
+#define OWN   ((struct activities *)r->own)
+#define PLACE (&OWN->place[i])
 
 static inline bool is_timed(const struct gt_item *k)
 {
@@ -41,11 +44,11 @@ static inline int64_t clip_long(uint64_t value)
 
 FILL(session, int32_t, rows->thread->session)
 FILL(process, int32_t, (int32_t)k->process)
-FILL_IF(thread, int32_t, CALLER->number >= 0, CALLER->number)
-FILL_IF(call, int64_t, k->id && CALLER->number >= 0, dataset_id(CALLER, k->id))
-FILL(domain, int32_t, ((struct activities *)r->own)->domains[GT_OP_DOMAIN(k->op) % GT_DOMAIN_COUNT])
-FILL(kind, int32_t, ((struct activities *)r->own)->kinds[k->device_op % GT_DEVICE_OP_COUNT])
-FILL_TEXT(name, activity_name(&((struct activities *)r->own)->values, r, k))
+FILL_IF(thread, int32_t, OWN->thread[i] >= 0, OWN->thread[i])
+FILL_IF(call, int64_t, OWN->call[i] != GPUTAP_UNKNOWN, OWN->call[i])
+FILL(domain, int32_t, OWN->domains[GT_OP_DOMAIN(k->op) % GT_DOMAIN_COUNT])
+FILL(kind, int32_t, OWN->kinds[k->device_op % GT_DEVICE_OP_COUNT])
+FILL_TEXT(name, activity_name(&OWN->values, r, k))
 FILL_IF(device, int32_t, PLACE->device >= 0, PLACE->device)
 FILL_IF(queue, int32_t, PLACE->queue >= 0, PLACE->queue)
 FILL_IF(start_ns, int64_t, is_timed(k), (int64_t)k->start_ns + OFFSET)
@@ -79,16 +82,26 @@ FILL_IF(graph_replay, int32_t, k->replay, clip(k->replay))
 		.dictionary = (kind) + 1, .fill = fill_##column_name, .text = (description) \
 	}
 
+enum {
+	COLUMN_THREAD = 2,
+	COLUMN_CALL,
+	COLUMN_DEVICE = 7,
+	COLUMN_QUEUE,
+	COLUMN_SOURCE = 21,
+	COLUMN_TARGET
+};
+
 static const struct column columns[] = {
 	COLUMN(session, COLUMN_I32, "", false, "number of the session"),
 	COLUMN(process, COLUMN_I32, "", false, "number of the process"),
-	COLUMN(thread, COLUMN_I32, "", true, "number of the thread that made the launching call"),
-	COLUMN(call, COLUMN_I64, "", true, "id of the launching call"),
+	[COLUMN_THREAD] = COLUMN(thread, COLUMN_I32, "", true,
+				 "number of the thread that made the launching call"),
+	[COLUMN_CALL] = COLUMN(call, COLUMN_I64, "", true, "id of the launching call"),
 	TEXTS(domain, DICTIONARY_DOMAIN, false, "API that executed the activity"),
 	TEXTS(kind, DICTIONARY_KIND, false, "kernel, memcpy H2D, memset, .."),
 	TEXTS(name, DICTIONARY_NAME, true, "name of the kernel, demangled"),
-	COLUMN(device, COLUMN_I32, "", true, "number of the device"),
-	COLUMN(queue, COLUMN_I32, "", true, "number of the queue or stream"),
+	[COLUMN_DEVICE] = COLUMN(device, COLUMN_I32, "", true, "number of the device"),
+	[COLUMN_QUEUE] = COLUMN(queue, COLUMN_I32, "", true, "number of the queue or stream"),
 	COLUMN(start_ns, COLUMN_I64, "ns", true, "start on the device, since 1970"),
 	COLUMN(duration_ns, COLUMN_I64, "ns", true, "duration on the device"),
 	COLUMN(queued_ns, COLUMN_I64, "ns", true, "time at which the runtime queued it"),
@@ -101,8 +114,10 @@ static const struct column columns[] = {
 	COLUMN(local_x, COLUMN_I32, "", false, "work-items of a work-group (block) in x"),
 	COLUMN(local_y, COLUMN_I32, "", false, "work-items of a work-group in y"),
 	COLUMN(local_z, COLUMN_I32, "", false, "work-items of a work-group in z"),
-	COLUMN(source_device, COLUMN_I32, "", true, "copy between devices: source"),
-	COLUMN(target_device, COLUMN_I32, "", true, "copy between devices: target"),
+	[COLUMN_SOURCE] =
+		COLUMN(source_device, COLUMN_I32, "", true, "copy between devices: source"),
+	[COLUMN_TARGET] =
+		COLUMN(target_device, COLUMN_I32, "", true, "copy between devices: target"),
 	COLUMN(status, COLUMN_I32, "", false, "0: completed; below 0: error of the runtime"),
 	COLUMN(graph, COLUMN_I32, "", true, "number of the graph that contains the activity"),
 	COLUMN(graph_node, COLUMN_I32, "", true, "ordinal of its node in the graph"),
@@ -114,6 +129,10 @@ static int open_activities(struct reader *r)
 	struct activities *a = r->own;
 	int status = activity_values_init(&a->values, r);
 
+	a->items.copies = a->items_of_rows;
+	a->needs_caller = r->wants[COLUMN_THREAD] || r->wants[COLUMN_CALL];
+	a->needs_place = r->wants[COLUMN_DEVICE] || r->wants[COLUMN_QUEUE] ||
+			 r->wants[COLUMN_SOURCE] || r->wants[COLUMN_TARGET];
 	if (status)
 		return status;
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
@@ -130,10 +149,16 @@ static int next_activities(struct reader *r, struct rows *rows, size_t most)
 	struct activities *a = r->own;
 	int status = items_next(r, &a->items, rows, most);
 
-	for (size_t i = 0; status > 0 && i < rows->count; i++) {
-		a->caller[i] = *activity_caller(&a->values, r, rows->thread, rows->row[i]);
-		a->place[i] = activity_place(&a->values, r, rows->row[i]);
+	for (size_t i = 0; a->needs_caller && i < rows->count; i++) {
+		const struct gt_item *k = rows->row[i];
+		const struct thread_number *caller =
+			activity_caller(&a->values, r, rows->thread, k);
+
+		a->thread[i] = caller->number;
+		a->call[i] = k->id ? dataset_id(caller, k->id) : GPUTAP_UNKNOWN;
 	}
+	for (size_t i = 0; a->needs_place && i < rows->count; i++)
+		a->place[i] = activity_place(&a->values, r, rows->row[i]);
 	return status;
 }
 

@@ -34,15 +34,17 @@ FILL(duration_ns, int64_t, (int64_t)(k->end_ns - k->start_ns))
 static void fill_status(struct reader *r, struct column_data *out, const struct rows *rows)
 {
 	int32_t *to = (int32_t *)out->values + out->at;
+	uint64_t bits = 0;
 
 	(void)r;
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct gt_item *k = rows->row[i];
-		const bool known = gt_call_status(k->op, k->ret, k->args, &to[i]);
+		int32_t status = 0;
 
-		to[i] = known ? to[i] : 0;
-		mark_value(out, i, known);
+		bits |= (uint64_t)gt_call_status(k->op, k->ret, k->args, &status) << i;
+		to[i] = status;
 	}
+	put_bits(out->valid, out->at, bits);
 }
 
 /* Return the number of the status's name; -1: the call did not fail. */
@@ -72,21 +74,23 @@ static int32_t find_error(struct reader *r, const struct gt_item *k)
 
 FILL_TEXT(error, find_error(r, k))
 
-static void fill_refused(struct reader *r, struct column_data *out, const struct rows *rows)
+static bool is_refused(const struct gt_item *k)
 {
-	uint8_t *to = out->values;
+	const enum gt_domain domain = (enum gt_domain)GT_OP_DOMAIN(k->op);
 	int32_t status;
 
-	(void)r;
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct gt_item *k = rows->row[i];
-		const enum gt_domain domain = (enum gt_domain)GT_OP_DOMAIN(k->op);
+	return gt_call_status(k->op, k->ret, k->args, &status) &&
+	       gt_status_failed(domain, status) && gt_status_refused(domain, status);
+}
 
-		put_bit(to, out->at + i,
-			gt_call_status(k->op, k->ret, k->args, &status) &&
-				gt_status_failed(domain, status) &&
-				gt_status_refused(domain, status));
-	}
+static void fill_refused(struct reader *r, struct column_data *out, const struct rows *rows)
+{
+	uint64_t bits = 0;
+
+	(void)r;
+	for (size_t i = 0; i < rows->count; i++)
+		bits |= (uint64_t)is_refused(rows->row[i]) << i;
+	put_bits(out->values, out->at, bits);
 }
 
 /* Values of arguments ------------------------------------------------------------ */
@@ -105,29 +109,39 @@ static bool search_value(const struct gt_item *k, unsigned value, uint64_t *out)
 	}
 }
 
-/* Fill a column with the values of a role. Handles and addresses are unsigned words; the column
- * has the same 64 bits. */
+/* Get the value of a role. */
+static bool find_value(const struct gt_item *k, const struct operation *o, unsigned value,
+		       uint64_t *word)
+{
+	const struct value_plan *plan = &o->values[value];
+
+	*word = 0;
+	if (!k->args || plan->source == VALUE_NONE)
+		return false;
+	if (plan->source == VALUE_SEARCH)
+		return search_value(k, value, word);
+	if (plan->argument >= GT_OP_NARGS(k->op))
+		return false;
+	*word = k->args[plan->argument];
+	return true;
+}
+
+/* Fill a column with the values of a role. Handles and addresses are unsigned words; the column has
+ * the same 64 bits. */
 static void fill_value(struct column_data *out, const struct rows *rows, unsigned value)
 {
 	int64_t *to = (int64_t *)out->values + out->at;
+	uint64_t bits = 0, word;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		const struct gt_item *k = rows->row[i];
-		const struct value_plan *plan = &rows->operation[i]->values[value];
-		uint64_t word = 0;
-		bool known = false;
+		const bool known = find_value(rows->row[i], rows->operation[i], value, &word);
 
-		if (k->args && plan->source == VALUE_ARGUMENT) {
-			known = plan->argument < GT_OP_NARGS(k->op);
-			word = known ? k->args[plan->argument] : 0;
-		} else if (k->args && plan->source == VALUE_SEARCH) {
-			known = search_value(k, value, &word);
-		}
 		if (value == VALUE_BYTES && word > INT64_MAX)
 			word = INT64_MAX;
 		to[i] = known ? (int64_t)word : 0;
-		mark_value(out, i, known);
+		bits |= (uint64_t)known << i;
 	}
+	put_bits(out->valid, out->at, bits);
 }
 
 #define FILL_VALUE(name, value)                                            \
@@ -144,17 +158,20 @@ FILL_VALUE(event, VALUE_EVENT)
 
 static void fill_blocking(struct reader *r, struct column_data *out, const struct rows *rows)
 {
+	uint64_t known = 0, blocks = 0;
+
 	(void)r;
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct gt_item *k = rows->row[i];
-		const struct operation *o = rows->operation[i];
-		enum gt_blocking blocking = o->blocking;
+		enum gt_blocking blocking = rows->operation[i]->blocking;
 
 		if (blocking == GT_BLOCKING_UNKNOWN)
 			blocking = gt_call_blocking(k->op, k->args);
-		put_bit(out->values, out->at + i, blocking == GT_BLOCKING_YES);
-		mark_value(out, i, blocking != GT_BLOCKING_UNKNOWN);
+		known |= (uint64_t)(blocking != GT_BLOCKING_UNKNOWN) << i;
+		blocks |= (uint64_t)(blocking == GT_BLOCKING_YES) << i;
 	}
+	put_bits(out->values, out->at, blocks);
+	put_bits(out->valid, out->at, known);
 }
 
 static void fill_arguments(struct reader *r, struct column_data *out, const struct rows *rows)
@@ -178,28 +195,32 @@ static void fill_range(struct reader *r, struct column_data *out, const struct r
 {
 	struct calls *c = r->own;
 	int64_t *to = (int64_t *)out->values + out->at;
+	uint64_t bits = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct gt_item *k = rows->row[i];
 		const uint64_t range = range_tops_find(c->tops, k->id);
 
 		to[i] = range ? dataset_id(rows->thread, range) : 0;
-		mark_value(out, i, range);
+		bits |= (uint64_t)(range != 0) << i;
 	}
+	put_bits(out->valid, out->at, bits);
 }
 
 static void fill_stack(struct reader *r, struct column_data *out, const struct rows *rows)
 {
 	struct calls *c = r->own;
 	int32_t *to = (int32_t *)out->values + out->at;
+	uint64_t bits = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct gt_item *k = rows->row[i];
 		const uint32_t number = gt_call_stacks_find(c->stacks, k->process, k->id);
 
 		to[i] = (int32_t)number;
-		mark_value(out, i, number);
+		bits |= (uint64_t)(number != 0) << i;
 	}
+	put_bits(out->valid, out->at, bits);
 }
 
 /* The table -------------------------------------------------------------------------- */

@@ -25,30 +25,41 @@ static inline bool is_same_thread(const struct items *items, const struct gt_ite
 	       items->thread.ordinal == item->ordinal;
 }
 
+/* Take the items that were read, up to an item of another thread. Return false after this item. */
+static bool take_items(struct reader *r, struct items *items, struct rows *rows, size_t most)
+{
+	for (; items->item < items->end && rows->count < most; items->item++) {
+		if (items->item->kind != items->kind)
+			continue;
+		if (!is_same_thread(items, items->item)) {
+			if (rows->count)
+				return false;
+			items->thread = dataset_find_thread(r->dataset, items->item->process,
+							    items->item->ordinal);
+			items->has_thread = true;
+		}
+		if (items->copies)
+			items->copies[rows->count] = *items->item;
+		rows->row[rows->count] = items->copies ? &items->copies[rows->count] : items->item;
+		rows->count++;
+	}
+	return true;
+}
+
 int items_next(struct reader *r, struct items *items, struct rows *rows, size_t most)
 {
-	int status;
+	int status = items->status;
 
-	while (!rows->count) {
-		/* items of several calls of the cursor are not valid at the same time */
+	/* without copies, items of one step of the cursor only */
+	while (status >= 0 && rows->count < (items->copies ? most : 1)) {
 		if (items->item == items->end && (status = refill(items)) <= 0)
-			return status;
-		for (; items->item < items->end && rows->count < most; items->item++) {
-			if (items->item->kind != items->kind)
-				continue;
-			if (!is_same_thread(items, items->item)) {
-				if (rows->count)
-					break;
-				items->thread =
-					dataset_find_thread(r->dataset, items->item->process,
-							    items->item->ordinal);
-				items->has_thread = true;
-			}
-			rows->row[rows->count++] = items->item;
-		}
+			break;
+		if (!take_items(r, items, rows, most))
+			break;
 	}
 	rows->thread = &items->thread;
-	return 1;
+	items->status = status < 0 ? status : 0;
+	return rows->count ? 1 : status;
 }
 
 void items_close(struct reader *r, struct items *items)

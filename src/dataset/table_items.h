@@ -11,6 +11,10 @@ struct items {
 	const struct gt_item *item, *end; /* items that were not returned yet */
 	struct thread_number thread;      /* thread of the last item */
 	bool has_thread;
+	int status; /* error that follows the rows that were returned */
+	/* room for ROWS_MOST items, if rows of several steps of the cursor are collected, so that
+	 * columns are filled in longer loops. Their arguments are not valid. NULL: none */
+	struct gt_item *copies;
 };
 
 int items_open(struct reader *r, struct items *items, enum gt_record_kind kind);

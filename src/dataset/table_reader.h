@@ -44,8 +44,7 @@ struct rows {
 struct column_data {
 	void *values;
 	uint8_t *valid; /* bitmap of rows that have a value, cleared at first; NULL: all have one */
-	int64_t null_count;
-	size_t at; /* next row */
+	size_t at;      /* next row */
 	/* COLUMN_TEXT, COLUMN_LIST: `values` are offsets (int32_t) into these bytes or elements */
 	char *bytes;
 	size_t byte_count, byte_room;
