@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs info, report and its pictures, cuts, every export, diff, merge and recover, and reads the
- * tables of libgputap-capture, on mutants of
- * captures (mutate.h), as a user would, but in one process:
+ * tables of libgputap-capture, on mutants of captures (mutate.h), as a user would, but in one
+ * process:
  *
  *   hostile_captures FIRST COUNT CAPTURE... PARTNER
  * Tests the mutants FIRST to FIRST + COUNT - 1, and merges them with PARTNER. The first mutant of
