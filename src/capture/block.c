@@ -214,3 +214,13 @@ int gt_capture_verify(struct gt_capture *c)
 	gt_block_reader_fini(&reader);
 	return status == -EBADMSG ? 0 : status;
 }
+
+void gt_capture_lock_health(void)
+{
+	pthread_mutex_lock(&damage_lock);
+}
+
+void gt_capture_unlock_health(void)
+{
+	pthread_mutex_unlock(&damage_lock);
+}

@@ -324,6 +324,10 @@ struct gt_capture_index {
 };
 const struct gt_capture_index *gt_capture_index(const struct gt_capture *c);
 
+/* Keep cursors in other threads from changing health and counts, which they do when they find
+ * damage. Hold only for a moment, in one thread at a time. */
+void gt_capture_lock_health(void);
+void gt_capture_unlock_health(void);
 /* Return the health of all sessions together; `end` is the worst of all sessions. */
 const struct gt_capture_health *gt_capture_health(const struct gt_capture *c);
 /* Return the first session. All times are on its CLOCK_BOOTTIME. */
@@ -577,6 +581,8 @@ struct gt_scope {
 };
 /* Set the scope; NULL: everything. Return 0 or -ENOMEM with a cause. */
 int gt_capture_set_scope(struct gt_capture *c, const struct gt_scope *scope);
+/* Restrict this cursor only, before its first record. Return 0 or -ENOMEM with a cause. */
+int gt_cursor_take_scope(struct gt_cursor *cursor, const struct gt_scope *scope);
 /* Set the flag of each process whose activities run on a device that a flagged process also uses.
  * Return 0 or -ENOMEM with a cause. */
 int gt_capture_add_sharing(const struct gt_capture *c, bool *processes);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/cursor.h"
 #include "clock/line.h"
 #include "record/operation.h"
 #include "util/error.h"
@@ -86,15 +87,11 @@ void gt_scope_put(struct scope *s)
 	free(s);
 }
 
-int gt_capture_set_scope(struct gt_capture *c, const struct gt_scope *scope)
+/* Copy a scope. Return NULL with a cause if out of memory. */
+static struct scope *make_scope(const struct gt_capture *c, const struct gt_scope *scope)
 {
-	struct scope *s;
+	struct scope *s = calloc(1, sizeof *s);
 
-	gt_scope_put(c->scope);
-	c->scope = NULL;
-	if (!scope)
-		return 0;
-	s = calloc(1, sizeof *s);
 	if (s)
 		s->spans = calloc(scope->count + 1, sizeof *s->spans);
 	if (s && scope->processes)
@@ -103,7 +100,8 @@ int gt_capture_set_scope(struct gt_capture *c, const struct gt_scope *scope)
 		if (s)
 			free(s->spans);
 		free(s);
-		return gt_error(-ENOMEM, "cannot store the part of capture %s", c->files[0].path);
+		gt_error(-ENOMEM, "cannot store the part of capture %s", c->files[0].path);
+		return NULL;
 	}
 	memcpy(s->spans, scope->spans, scope->count * sizeof *s->spans);
 	if (scope->processes)
@@ -111,7 +109,24 @@ int gt_capture_set_scope(struct gt_capture *c, const struct gt_scope *scope)
 	s->count = scope->count;
 	s->read_all = scope->read_all;
 	atomic_init(&s->users, 1);
-	c->scope = s;
+	return s;
+}
+
+int gt_capture_set_scope(struct gt_capture *c, const struct gt_scope *scope)
+{
+	gt_scope_put(c->scope);
+	c->scope = scope ? make_scope(c, scope) : NULL;
+	return scope && !c->scope ? -ENOMEM : 0;
+}
+
+int gt_cursor_take_scope(struct gt_cursor *k, const struct gt_scope *scope)
+{
+	struct scope *s = make_scope(k->capture, scope);
+
+	if (!s)
+		return -ENOMEM;
+	gt_scope_put(k->scope);
+	k->scope = s;
 	return 0;
 }
 

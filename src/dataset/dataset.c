@@ -79,7 +79,6 @@ int dataset_open(const char *const *paths, size_t count, struct dataset **out)
 
 	if (!d)
 		return gt_error(-ENOMEM, "cannot open the captures");
-	pthread_mutex_init(&d->lock, NULL);
 	d->users = 1;
 	status = open_files(d, paths, count);
 	if (status) {
@@ -103,7 +102,6 @@ void dataset_put(struct dataset *d)
 	gt_capture_close(d->capture);
 	free(d->sessions);
 	free(d->queue_numbers);
-	pthread_mutex_destroy(&d->lock);
 	free(d);
 }
 
@@ -150,7 +148,7 @@ int64_t dataset_long_id(const struct thread_number *t, uint64_t id)
 
 /* Health ----------------------------------------------------------------------- */
 
-void dataset_read_health(const struct dataset *d, struct gputap_capture_health *health)
+static void read_health(const struct dataset *d, struct gputap_capture_health *health)
 {
 	const struct gt_capture_health *file = gt_capture_health(d->capture);
 	const struct losses losses = losses_read(d->capture);
@@ -178,6 +176,13 @@ void dataset_read_health(const struct dataset *d, struct gputap_capture_health *
 	h.is_whole = losses_are_none(&losses) && !losses.damaged && !h.evicted && !h.untraced &&
 		     !h.unfinished && gt_capture_is_whole(file);
 	memcpy(health, &h, size < sizeof h ? size : sizeof h);
+}
+
+void dataset_read_health(const struct dataset *d, struct gputap_capture_health *health)
+{
+	gt_capture_lock_health();
+	read_health(d, health);
+	gt_capture_unlock_health();
 }
 
 /* Public functions --------------------------------------------------------------- */

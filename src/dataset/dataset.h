@@ -5,12 +5,11 @@
  *   gputap_capture ─┼─► dataset ─► gt_capture    | session 15 | thread and count 48 |
  *   reader ─────────┘
  *
- * gputap_capture.h's handles, and all readers, hold references to a dataset. Everything in a
- * dataset is constant after it was opened, except `lock` and what the lock protects. */
+ * gputap_capture.h's handles, and all readers, hold references to a dataset. A dataset
+ * is constant after it was opened, so that any thread may read it. */
 #ifndef GPUTAP_DATASET_DATASET_H
 #define GPUTAP_DATASET_DATASET_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,9 +30,6 @@ struct dataset {
 	size_t session_count;
 	int32_t *queue_numbers; /* for each object of the capture: number of the queue; -1: none */
 	unsigned users;         /* number of references; atomic */
-	/* held while a cursor is created or destroyed, because the scope of new cursors belongs to
-	 * the capture */
-	pthread_mutex_t lock;
 };
 
 /* A user's handle. */
@@ -47,10 +43,16 @@ struct dataset *dataset_take(struct dataset *d);
 void dataset_put(struct dataset *d);
 void dataset_read_health(const struct dataset *d, struct gputap_capture_health *health);
 
-/* Return a time in ns since 1970. @ns: on the capture's clock; 0: not known */
+/* Return a time in ns since 1970. @ns: on the capture's clock. Times of damaged captures can be any
+ * number. */
+static inline int64_t dataset_since_1970(const struct dataset *d, uint64_t ns)
+{
+	return (int64_t)(ns + (uint64_t)d->realtime_offset_ns);
+}
+/* The same, but @ns 0 means that the time is not known. */
 static inline int64_t dataset_time(const struct dataset *d, uint64_t ns)
 {
-	return ns ? (int64_t)ns + d->realtime_offset_ns : GPUTAP_UNKNOWN;
+	return ns ? dataset_since_1970(d, ns) : GPUTAP_UNKNOWN;
 }
 
 /* A thread, as ids and rows name it. */

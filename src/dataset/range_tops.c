@@ -41,16 +41,13 @@ static int compare_spans(const void *a, const void *b)
 
 int range_marks_open(struct reader *r, size_t first_stream, size_t count, struct gt_cursor **out)
 {
-	int status;
+	int status = gt_cursor_create(r->dataset->capture, out);
 
-	pthread_mutex_lock(&r->dataset->lock);
-	status = gt_cursor_create(r->dataset->capture, out);
-	if (!status) {
-		gt_cursor_take_marks(*out);
-		gt_cursor_take_streams(*out, first_stream, count);
-	}
-	pthread_mutex_unlock(&r->dataset->lock);
-	return status;
+	if (status)
+		return status;
+	gt_cursor_take_marks(*out);
+	gt_cursor_take_streams(*out, first_stream, count);
+	return 0;
 }
 
 int range_tops_create(struct reader *r, struct range_tops **out)
@@ -68,7 +65,7 @@ int range_tops_create(struct reader *r, struct range_tops **out)
 
 static void forget(struct range_tops *t)
 {
-	reader_close_cursor(t->reader, t->cursor);
+	gt_cursor_destroy(t->cursor);
 	t->cursor = NULL;
 	gt_ranges_fini(&t->ranges);
 	t->ranges = (struct gt_ranges){0};

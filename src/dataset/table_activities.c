@@ -40,7 +40,7 @@ static inline int64_t clip_long(uint64_t value)
 	return value < INT64_MAX ? (int64_t)value : INT64_MAX;
 }
 
-#define OFFSET (r->dataset->realtime_offset_ns)
+#define SINCE_1970(ns) dataset_since_1970(r->dataset, ns)
 
 FILL(session, int32_t, rows->thread->session)
 FILL(process, int32_t, (int32_t)k->process)
@@ -51,11 +51,11 @@ FILL(kind, int32_t, OWN->kinds[k->device_op % GT_DEVICE_OP_COUNT])
 FILL_TEXT(name, activity_name(&OWN->values, r, k))
 FILL_IF(device, int32_t, PLACE->device >= 0, PLACE->device)
 FILL_IF(queue, int32_t, PLACE->queue >= 0, PLACE->queue)
-FILL_IF(start_ns, int64_t, is_timed(k), (int64_t)k->start_ns + OFFSET)
+FILL_IF(start_ns, int64_t, is_timed(k), SINCE_1970(k->start_ns))
 FILL_IF(duration_ns, int64_t, is_timed(k), k->end_ns - k->start_ns)
-FILL_IF(queued_ns, int64_t, k->queued_ns, (int64_t)k->queued_ns + OFFSET)
-FILL_IF(submitted_ns, int64_t, k->submitted_ns, (int64_t)k->submitted_ns + OFFSET)
-FILL_IF(call_start_ns, int64_t, k->call_start_ns, (int64_t)k->call_start_ns + OFFSET)
+FILL_IF(queued_ns, int64_t, k->queued_ns, SINCE_1970(k->queued_ns))
+FILL_IF(submitted_ns, int64_t, k->submitted_ns, SINCE_1970(k->submitted_ns))
+FILL_IF(call_start_ns, int64_t, k->call_start_ns, SINCE_1970(k->call_start_ns))
 FILL_IF(bytes, int64_t, k->bytes, clip_long(k->bytes))
 FILL(global_x, int64_t, k->global[0])
 FILL(global_y, int64_t, k->global[1])
@@ -166,7 +166,7 @@ static void close_activities(struct reader *r)
 {
 	struct activities *a = r->own;
 
-	items_close(r, &a->items);
+	items_close(&a->items);
 	activity_values_fini(&a->values);
 }
 

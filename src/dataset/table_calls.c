@@ -28,7 +28,7 @@ FILL(depth, int16_t, k->depth)
 FILL(domain, int32_t, rows->operation[i]->domain)
 FILL(operation, int32_t, rows->operation[i]->name)
 FILL(kind, int32_t, rows->operation[i]->kind)
-FILL(start_ns, int64_t, (int64_t)k->start_ns + r->dataset->realtime_offset_ns)
+FILL(start_ns, int64_t, dataset_since_1970(r->dataset, k->start_ns))
 FILL(duration_ns, int64_t, (int64_t)(k->end_ns - k->start_ns))
 
 static void fill_status(struct reader *r, struct column_data *out, const struct rows *rows)
@@ -311,7 +311,7 @@ static void close_calls(struct reader *r)
 {
 	struct calls *c = r->own;
 
-	items_close(r, &c->items);
+	items_close(&c->items);
 	operations_fini(&c->operations);
 	idmap_fini(&c->errors);
 	range_tops_destroy(c->tops);

@@ -15,7 +15,6 @@ struct idle_part_row {
 };
 
 struct idle_table {
-	struct gt_cursor *cursor;
 	struct spill parts;
 	uint64_t order; /* number of the next part */
 };
@@ -74,11 +73,7 @@ static int open_idle(struct reader *r)
 		(struct spill){.row_bytes = sizeof(struct idle_part_row), .compare = compare_parts};
 	if (retained_is_part(r->dataset->capture))
 		return 0; /* the records around the gaps are missing */
-	if (r->where) {   /* prepares the expression */
-		status = reader_open_cursor(r, &own->cursor);
-		reader_close_cursor(r, own->cursor);
-		own->cursor = NULL;
-	}
+	status = reader_select(r);
 	return status ? status : idle_read(&reading);
 }
 
@@ -101,7 +96,6 @@ static void close_idle(struct reader *r)
 {
 	struct idle_table *own = r->own;
 
-	reader_close_cursor(r, own->cursor);
 	spill_fini(&own->parts);
 }
 

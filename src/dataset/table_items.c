@@ -62,7 +62,7 @@ int items_next(struct reader *r, struct items *items, struct rows *rows, size_t 
 	return rows->count ? 1 : status;
 }
 
-void items_close(struct reader *r, struct items *items)
+void items_close(struct items *items)
 {
-	reader_close_cursor(r, items->cursor);
+	gt_cursor_destroy(items->cursor);
 }

@@ -20,6 +20,6 @@ struct items {
 int items_open(struct reader *r, struct items *items, enum gt_record_kind kind);
 /* Implements table.next(). All rows come from one thread. */
 int items_next(struct reader *r, struct items *items, struct rows *rows, size_t most);
-void items_close(struct reader *r, struct items *items);
+void items_close(struct items *items);
 
 #endif

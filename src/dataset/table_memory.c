@@ -107,7 +107,7 @@ static void close_memory(struct reader *r)
 {
 	struct memory *own = r->own;
 
-	reader_close_cursor(r, own->cursor);
+	gt_cursor_destroy(own->cursor);
 	gt_memory_use_fini(&own->use);
 	spill_fini(&own->rows);
 }

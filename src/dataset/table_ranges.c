@@ -123,15 +123,10 @@ static int open_ranges(struct reader *r)
 	struct ranges *own = r->own;
 	const struct gt_item *item;
 	struct gt_range range;
-	int status = 0;
+	int status = reader_select(r);
 
 	own->sorted =
 		(struct spill){.row_bytes = sizeof(struct sorted_range), .compare = compare_ranges};
-	if (r->where) { /* prepares the expression */
-		status = reader_open_cursor(r, &own->cursor);
-		reader_close_cursor(r, own->cursor);
-		own->cursor = NULL;
-	}
 	/* a thread may end the ranges of another, so all streams are read */
 	if (!status)
 		status = range_marks_open(r, 0, SIZE_MAX, &own->cursor);
@@ -225,7 +220,7 @@ static void close_ranges(struct reader *r)
 {
 	struct ranges *own = r->own;
 
-	reader_close_cursor(r, own->cursor);
+	gt_cursor_destroy(own->cursor);
 	gt_ranges_fini(&own->ranges);
 	spill_fini(&own->sorted);
 	free(own->open);

@@ -151,67 +151,36 @@ int reader_run(struct reader *r, int (*step)(void *data), void *data)
 
 /* Cursors ----------------------------------------------------------------------- */
 
-/* Prepare the reader's expression. Call with the lock held: the scope of the capture applies to
- * cursors that are created until the lock is released. */
-static int begin_selection(struct reader *r)
+int reader_select(struct reader *r)
 {
 	struct selection *s = &r->selection;
 	struct filter_error error;
 
-	if (!r->where)
+	if (!r->where || s->reading)
 		return 0;
-	if (s->reading) /* a second cursor: the scope was found with the first */
-		return filter_scope_begin(&s->summary.scope, s->summary.filter,
-					  r->dataset->capture);
 	s->summary.filter = filter_create(r->where, summary_texts, &s->summary, &error);
 	if (!s->summary.filter)
 		return gt_error(0, "%s", error.text);
+	s->summary.leaves_capture = true;
 	s->reading = summary_begin_filter(&s->summary, r->dataset->capture);
 	return s->reading ? 0 : gt_error(-EIO, "cannot evaluate '%s'", r->where);
 }
 
-struct opening {
-	struct reader *reader;
-	struct gt_cursor **cursor;
-};
-
-static int open_locked(void *data)
-{
-	struct opening *o = data;
-	struct reader *r = o->reader;
-	int status = begin_selection(r);
-
-	if (status)
-		return status;
-	status = gt_cursor_create(r->dataset->capture, o->cursor);
-	if (status)
-		return status;
-	gt_cursor_take_streams(*o->cursor, r->first_stream, r->stream_count);
-	if (r->where)
-		gt_cursor_filter(*o->cursor, reader_wants, r);
-	return 0;
-}
-
 int reader_open_cursor(struct reader *r, struct gt_cursor **out)
 {
-	struct opening opening = {r, out};
-	int status;
+	int status = reader_select(r);
 
 	*out = NULL;
-	pthread_mutex_lock(&r->dataset->lock);
-	status = guard_memory(open_locked, &opening); /* so that the lock is always released */
-	filter_scope_end(r->dataset->capture);
-	pthread_mutex_unlock(&r->dataset->lock);
-	return status;
-}
-
-void reader_close_cursor(struct reader *r, struct gt_cursor *cursor)
-{
-	if (!cursor)
-		return;
-	pthread_mutex_lock(&r->dataset->lock);
-	gt_cursor_destroy(cursor);
-	pthread_mutex_unlock(&r->dataset->lock);
+	if (status)
+		return status;
+	status = gt_cursor_create(r->dataset->capture, out);
+	if (status)
+		return status;
+	gt_cursor_take_streams(*out, r->first_stream, r->stream_count);
+	if (!r->where)
+		return 0;
+	gt_cursor_filter(*out, reader_wants, r);
+	return filter_scope_restrict(&r->selection.summary.scope, *out);
 }
 
 bool reader_wants(void *reader, const struct gt_item *item)

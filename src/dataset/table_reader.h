@@ -138,7 +138,9 @@ int reader_run(struct reader *r, int (*step)(void *data), void *data);
 /* Create a cursor over the reader's part of the records, restricted to the blocks that its
  * expression needs. Return 0 or negative errno with a cause. */
 int reader_open_cursor(struct reader *r, struct gt_cursor **out);
-void reader_close_cursor(struct reader *r, struct gt_cursor *cursor);
+/* Prepare the reader's expression for reader_wants(). Called by reader_open_cursor(). Return 0 or
+ * negative errno with a cause. */
+int reader_select(struct reader *r);
 /* A gt_item_filter_fn: return true if the reader's expression matches the item. */
 bool reader_wants(void *reader, const struct gt_item *item);
 

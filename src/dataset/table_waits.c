@@ -104,9 +104,7 @@ static int read_waits(struct reader *r)
 	const struct gt_item *item;
 	int status;
 
-	pthread_mutex_lock(&r->dataset->lock);
 	status = gt_cursor_create(r->dataset->capture, &own->cursor);
-	pthread_mutex_unlock(&r->dataset->lock);
 	while (!status && (status = gt_cursor_next(own->cursor, &item)) > 0)
 		status = step_waits(r, item);
 	return status;
@@ -150,7 +148,7 @@ static void close_waits(struct reader *r)
 {
 	struct waits *own = r->own;
 
-	reader_close_cursor(r, own->cursor);
+	gt_cursor_destroy(own->cursor);
 	ranks_fini(&own->ranks);
 	activity_values_fini(&own->values);
 	spill_fini(&own->rows);

@@ -217,14 +217,12 @@ static bool has_collectives(const struct gt_capture *capture)
 	return false;
 }
 
-int filter_scope_begin(struct filter_scope *s, struct filter *f, const struct gt_capture *capture)
+int filter_scope_find(struct filter_scope *s, struct filter *f, const struct gt_capture *capture)
 {
-	struct gt_scope scope;
 	bool *processes;
 	int status = 0;
 
 	*s = (struct filter_scope){0};
-	filter_scope_end(capture);
 	if (f)
 		f->is_one_process = gt_capture_process_count(capture) == 1;
 	if (!f || has_collectives(capture))
@@ -243,11 +241,43 @@ int filter_scope_begin(struct filter_scope *s, struct filter *f, const struct gt
 			 span->from_ns > FILTER_CONTEXT_NS ? span->from_ns - FILTER_CONTEXT_NS : 0,
 			 span->to_ns);
 	}
-	scope = (struct gt_scope){.spans = s->overlaps.spans,
-				  .count = s->overlaps.count,
-				  .processes = s->of_processes ? processes : NULL};
+	if (s->of_processes)
+		s->processes = processes;
+	else
+		free(processes);
+	return status;
+}
+
+void filter_scope_fini(struct filter_scope *s)
+{
+	free(s->processes);
+	s->processes = NULL;
+}
+
+static struct gt_scope scope_of(const struct filter_scope *s)
+{
+	return (struct gt_scope){.spans = s->overlaps.spans,
+				 .count = s->overlaps.count,
+				 .processes = s->processes};
+}
+
+int filter_scope_restrict(const struct filter_scope *s, struct gt_cursor *cursor)
+{
+	const struct gt_scope scope = scope_of(s);
+
+	return s->some || s->of_processes ? gt_cursor_take_scope(cursor, &scope) : 0;
+}
+
+int filter_scope_begin(struct filter_scope *s, struct filter *f, const struct gt_capture *capture)
+{
+	struct gt_scope scope;
+	int status;
+
+	filter_scope_end(capture);
+	status = filter_scope_find(s, f, capture);
+	scope = scope_of(s);
 	if (!status && (s->some || s->of_processes))
 		status = gt_capture_set_scope((struct gt_capture *)(uintptr_t)capture, &scope);
-	free(processes);
+	filter_scope_fini(s);
 	return status;
 }

@@ -32,13 +32,24 @@ struct filter_scope {
 	struct filter_times begins;   /* times at which matching records start */
 	struct filter_times overlaps; /* times to read */
 	bool is_time;                 /* true if exactly the records that start in `begins` match */
+	bool *processes;              /* flags of the processes to read; NULL: all */
 };
 
 /**
- * filter_scope_begin() - let cursors of @capture return only records that the expression needs
+ * filter_scope_find() - find the part of @capture that the expression needs
  * @f: NULL: all records
  * Captures in which ranks wait for each other are read completely, because collective calls are
  * matched by order, starting with the first call.
+ * Return: 0 or negative errno with a cause.
+ * Owner:  caller; filter_scope_fini().
+ */
+int filter_scope_find(struct filter_scope *s, struct filter *f, const struct gt_capture *capture);
+void filter_scope_fini(struct filter_scope *s);
+/* Let this cursor return only the records in the scope. Return 0 or negative errno with a cause. */
+int filter_scope_restrict(const struct filter_scope *s, struct gt_cursor *cursor);
+/**
+ * filter_scope_begin() - let cursors of @capture return only records that the expression needs
+ * Calls filter_scope_find(). The scope of the capture is changed, so no other thread may read it.
  * Return: 0 or negative errno with a cause.
  */
 int filter_scope_begin(struct filter_scope *s, struct filter *f, const struct gt_capture *capture);

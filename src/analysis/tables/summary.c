@@ -451,13 +451,17 @@ static int begin_filter(struct summary *s, const struct gt_capture *capture)
 {
 	int rc = 0;
 
-	filter_scope_end(capture);
+	if (!s->leaves_capture)
+		filter_scope_end(capture);
 	if (!s->filter)
 		return 0;
 	filter_set_origin(s->filter, gt_capture_session(capture)->start_ns, find_end(capture));
 	if (range_paths_are_needed(s->filter))
 		rc = range_paths_read(&s->range_paths, &s->names, s->filter, capture);
-	return rc ? rc : filter_scope_begin(&s->scope, s->filter, capture);
+	if (rc)
+		return rc;
+	return s->leaves_capture ? filter_scope_find(&s->scope, s->filter, capture)
+				 : filter_scope_begin(&s->scope, s->filter, capture);
 }
 
 int summary_add(struct summary *s, const struct gt_capture *capture)
@@ -691,6 +695,7 @@ uint64_t summary_dropped(const struct summary *s)
 
 void summary_fini(struct summary *s)
 {
+	filter_scope_fini(&s->scope);
 	for (unsigned c = 0; c < SUMMARY_CLASS_COUNT; c++) {
 		for (uint32_t i = 0; i < s->groups[c].count; i++)
 			histogram_fini(&s->groups[c].rows[i].times);

@@ -183,6 +183,9 @@ struct summary {
 	unsigned track_keys;
 	unsigned place_keys;               /* SUMMARY_RANK and SUMMARY_HOST, for all rows */
 	struct filter *filter;             /* NULL: all records */
+	/* true: leave the capture's scope unchanged; the caller restricts its cursors with
+	 * filter_scope_restrict() */
+	bool leaves_capture;
 	struct progress progress;          /* while reading */
 	bool mangled;                      /* true: kernel names as recorded */
 	struct summary_observer *observer; /* NULL: none */
