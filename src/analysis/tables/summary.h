@@ -181,8 +181,8 @@ struct summary {
 	unsigned keys[SUMMARY_CLASS_COUNT]; /* bits such as SUMMARY_NAME */
 	/* bits such as SUMMARY_NAME that split tracks, in addition to the device */
 	unsigned track_keys;
-	unsigned place_keys;               /* SUMMARY_RANK and SUMMARY_HOST, for all rows */
-	struct filter *filter;             /* NULL: all records */
+	unsigned place_keys;   /* SUMMARY_RANK and SUMMARY_HOST, for all rows */
+	struct filter *filter; /* NULL: all records */
 	/* true: leave the capture's scope unchanged; the caller restricts its cursors with
 	 * filter_scope_restrict() */
 	bool leaves_capture;
