@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/guard_memory.h"
-#include "analysis/base/spill.h"
+#include "analysis/base/sorter.h"
 #include "util/error.h"
 
 struct span {
@@ -19,7 +19,7 @@ struct range_tops {
 	uint32_t process, ordinal;
 	bool has_thread;
 	size_t stream; /* where the search for the thread's stream begins */
-	struct spill spans;
+	struct sorter spans;
 	struct span next; /* next range to open; first UINT64_MAX: none */
 	struct span *open;
 	size_t depth, room;
@@ -69,8 +69,8 @@ static void forget(struct range_tops *t)
 	t->cursor = NULL;
 	gt_ranges_fini(&t->ranges);
 	t->ranges = (struct gt_ranges){0};
-	spill_fini(&t->spans);
-	t->spans = (struct spill){.row_bytes = sizeof(struct span), .compare = compare_spans};
+	sorter_fini(&t->spans);
+	t->spans = (struct sorter){.row_bytes = sizeof(struct span), .compare = compare_spans};
 	t->depth = 0;
 	t->last = (struct range_top){0, 0, 0};
 }
@@ -90,7 +90,7 @@ static void add_span(struct range_tops *t, const struct gt_range *range, bool en
 
 	/* ranges that several threads start and stop contain no calls of a certain thread */
 	if (!range->across && !range->instant && s.first && s.last >= s.first)
-		spill_add(&t->spans, &s);
+		sorter_add(&t->spans, &s);
 }
 
 static int read_spans(struct range_tops *t)
@@ -117,7 +117,7 @@ static int read_spans(struct range_tops *t)
 static int take_next(struct range_tops *t)
 {
 	const void *row;
-	int status = spill_next(&t->spans, &row);
+	int status = sorter_next(&t->spans, &row);
 
 	t->next = status > 0 ? *(const struct span *)row : (struct span){UINT64_MAX, 0};
 	return status < 0 ? status : 1;

@@ -6,7 +6,7 @@
 #include "dataset/table_reader.h"
 #include "record/operation.h"
 
-#include "analysis/base/spill.h"
+#include "analysis/base/sorter.h"
 
 struct idle_part_row {
 	int64_t start_ns, duration_ns, gap_start_ns, gap_duration_ns;
@@ -15,7 +15,7 @@ struct idle_part_row {
 };
 
 struct idle_table {
-	struct spill parts;
+	struct sorter parts;
 	uint64_t order; /* number of the next part */
 };
 
@@ -55,7 +55,7 @@ static void add_part(void *to, const struct gt_idle_part *part)
 	};
 
 	if (reader_has_session(r, (uint32_t)row.session))
-		spill_add(&own->parts, &row);
+		sorter_add(&own->parts, &row);
 }
 
 static int open_idle(struct reader *r)
@@ -70,7 +70,7 @@ static int open_idle(struct reader *r)
 	int status = 0;
 
 	own->parts =
-		(struct spill){.row_bytes = sizeof(struct idle_part_row), .compare = compare_parts};
+		(struct sorter){.row_bytes = sizeof(struct idle_part_row), .compare = compare_parts};
 	if (retained_is_part(r->dataset->capture))
 		return 0; /* the records around the gaps are missing */
 	status = reader_select(r);
@@ -83,7 +83,7 @@ static int next_idle(struct reader *r, struct rows *rows, size_t most)
 	const void *part;
 	int status = 0;
 
-	while (rows->count < most && (status = spill_next(&own->parts, &part)) > 0) {
+	while (rows->count < most && (status = sorter_next(&own->parts, &part)) > 0) {
 		struct idle_part_row *row = (struct idle_part_row *)r->rows + rows->count;
 
 		*row = *(const struct idle_part_row *)part;
@@ -96,7 +96,7 @@ static void close_idle(struct reader *r)
 {
 	struct idle_table *own = r->own;
 
-	spill_fini(&own->parts);
+	sorter_fini(&own->parts);
 }
 
 #define I(field, type, unit, null, text) \

@@ -2,7 +2,7 @@
 /* Table `memory`: allocations and frees in the order of time, with the bytes in use afterwards. */
 #include <errno.h>
 
-#include "analysis/base/spill.h"
+#include "analysis/base/sorter.h"
 #include "analysis/model/memory_use.h"
 #include "dataset/table_reader.h"
 #include "record/operation.h"
@@ -20,7 +20,7 @@ struct memory {
 	struct gt_memory_use use;
 	struct thread_number thread;
 	bool has_thread;
-	struct spill rows;
+	struct sorter rows;
 };
 
 static int compare_nothing(const void *a, const void *b)
@@ -51,7 +51,7 @@ static void add_change(void *to, const struct gt_memory_change *change, uint64_t
 	};
 
 	if (!change->is_retain)
-		spill_add(&own->rows, &row);
+		sorter_add(&own->rows, &row);
 }
 
 static void note_call(struct reader *r, const struct gt_item *call)
@@ -73,7 +73,7 @@ static int open_memory(struct reader *r)
 	int status;
 
 	own->rows =
-		(struct spill){.row_bytes = sizeof(struct memory_row), .compare = compare_nothing};
+		(struct sorter){.row_bytes = sizeof(struct memory_row), .compare = compare_nothing};
 	own->use.capture = r->dataset->capture;
 	status = reader_open_cursor(r, &own->cursor);
 	while (!status && (status = gt_cursor_next(own->cursor, &item)) > 0) {
@@ -94,7 +94,7 @@ static int next_memory(struct reader *r, struct rows *rows, size_t most)
 	const void *change;
 	int status = 0;
 
-	while (rows->count < most && (status = spill_next(&own->rows, &change)) > 0) {
+	while (rows->count < most && (status = sorter_next(&own->rows, &change)) > 0) {
 		struct memory_row *row = (struct memory_row *)r->rows + rows->count;
 
 		*row = *(const struct memory_row *)change;
@@ -109,7 +109,7 @@ static void close_memory(struct reader *r)
 
 	gt_cursor_destroy(own->cursor);
 	gt_memory_use_fini(&own->use);
-	spill_fini(&own->rows);
+	sorter_fini(&own->rows);
 }
 
 #define M(field, type, unit, null, text) \

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "analysis/base/guard_memory.h"
-#include "analysis/base/spill.h"
+#include "analysis/base/sorter.h"
 #include "dataset/range_tops.h"
 #include "dataset/table_ranges.h"
 
@@ -29,7 +29,7 @@ struct open_range {
 struct ranges {
 	struct gt_cursor *cursor;
 	struct gt_ranges ranges;
-	struct spill sorted;
+	struct sorter sorted;
 	struct thread_number thread; /* thread of the last row */
 	bool has_thread;
 	struct open_range *open;
@@ -91,7 +91,7 @@ static void add_range(struct reader *r, const struct gt_range *range)
 		gt_range_shapes(&range->detail, shapes, sizeof shapes);
 		s.shapes = reader_text(r, DICTIONARY_NAME, shapes);
 	}
-	spill_add(&own->sorted, &s);
+	sorter_add(&own->sorted, &s);
 }
 
 /* Return true if the reader's expression matches the range that @call has completed. A range that
@@ -126,7 +126,7 @@ static int open_ranges(struct reader *r)
 	int status = reader_select(r);
 
 	own->sorted =
-		(struct spill){.row_bytes = sizeof(struct sorted_range), .compare = compare_ranges};
+		(struct sorter){.row_bytes = sizeof(struct sorted_range), .compare = compare_ranges};
 	/* a thread may end the ranges of another, so all streams are read */
 	if (!status)
 		status = range_marks_open(r, 0, SIZE_MAX, &own->cursor);
@@ -207,7 +207,7 @@ static int next_ranges(struct reader *r, struct rows *rows, size_t most)
 		struct range_row *row = (struct range_row *)r->rows + rows->count;
 		const void *sorted;
 
-		status = spill_next(&own->sorted, &sorted);
+		status = sorter_next(&own->sorted, &sorted);
 		if (status <= 0)
 			break;
 		build_range(r, sorted, row);
@@ -222,7 +222,7 @@ static void close_ranges(struct reader *r)
 
 	gt_cursor_destroy(own->cursor);
 	gt_ranges_fini(&own->ranges);
-	spill_fini(&own->sorted);
+	sorter_fini(&own->sorted);
 	free(own->open);
 }
 

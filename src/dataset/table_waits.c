@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/base/spill.h"
+#include "analysis/base/sorter.h"
 #include "analysis/tables/rank_sums.h"
 #include "dataset/activity_values.h"
 #include "dataset/range_tops.h"
@@ -23,7 +23,7 @@ struct waits {
 	struct timeline_pool pool;
 	struct ranks ranks;
 	struct activity_values values;
-	struct spill rows;
+	struct sorter rows;
 };
 
 static int compare_waits(const void *a, const void *b)
@@ -62,7 +62,7 @@ static void add_wait(void *to, const struct ranks_wait *wait)
 	};
 
 	if (reader_has_process(r, wait->process))
-		spill_add(&own->rows, &row);
+		sorter_add(&own->rows, &row);
 }
 
 /* Ranks of different hosts can have the same number, so the host's text is part of the key. */
@@ -115,7 +115,7 @@ static int open_waits(struct reader *r)
 	struct waits *own = r->own;
 	int status = activity_values_init(&own->values, r);
 
-	own->rows = (struct spill){.row_bytes = sizeof(struct wait_row), .compare = compare_waits};
+	own->rows = (struct sorter){.row_bytes = sizeof(struct wait_row), .compare = compare_waits};
 	own->ranks.capture = r->dataset->capture;
 	own->ranks.pool = &own->pool;
 	own->ranks.each = add_wait;
@@ -135,7 +135,7 @@ static int next_waits(struct reader *r, struct rows *rows, size_t most)
 	const void *wait;
 	int status = 0;
 
-	while (rows->count < most && (status = spill_next(&own->rows, &wait)) > 0) {
+	while (rows->count < most && (status = sorter_next(&own->rows, &wait)) > 0) {
 		struct wait_row *row = (struct wait_row *)r->rows + rows->count;
 
 		*row = *(const struct wait_row *)wait;
@@ -151,7 +151,7 @@ static void close_waits(struct reader *r)
 	gt_cursor_destroy(own->cursor);
 	ranks_fini(&own->ranks);
 	activity_values_fini(&own->values);
-	spill_fini(&own->rows);
+	sorter_fini(&own->rows);
 }
 
 #define W(field, type, unit, null, text) \

@@ -31,9 +31,9 @@
 
 enum {
 	SMALL_CAPTURE = 8 << 20,
-	TEXT_SORT_BYTES = 64 << 20, /* memory of a sorter, except for small captures */
-	LINK_SORT_BYTES = 16 << 20,
-	SMALL_SORT_BYTES = 2 << 20,
+	TEXT_ROWS_BYTES = 16 << 20, /* memory of sorters */
+	TEXT_PACKED_BYTES = 32 << 20,
+	LINK_PACKED_BYTES = 8 << 20,
 };
 
 static bool step_rpd(void *exporter, unsigned pass, const struct gt_item *item)
@@ -112,39 +112,38 @@ static int index_texts(struct rpd *r)
 {
 	struct gt_bulk_tree *by_string = gt_bulk_tree(r->db, "rocpd_string_by_string");
 	struct gt_bulk_tree *by_ustring = gt_bulk_tree(r->db, "rocpd_ustring_by_string");
-	const void *text;
-	uint64_t number;
-	size_t bytes;
+	const void *row;
 	int status;
 
 	if (!by_string || !by_ustring)
 		return -ENOENT;
-	while ((status = gt_sorter_next(r->texts_sorted, &text, &bytes, &number)) > 0) {
+	while ((status = sorter_next(&r->texts_sorted, &row)) > 0) {
+		const struct sorter_text *text = row;
+
 		gt_bulk_begin(&r->row);
-		gt_bulk_text(&r->row, text, bytes);
-		gt_bulk_int(&r->row, (int64_t)(number >> 1));
+		gt_bulk_text(&r->row, text->text, text->bytes);
+		gt_bulk_int(&r->row, (int64_t)(text->number >> 1));
 		gt_bulk_add(by_string, 0, &r->row);
-		if (number & 1)
+		if (text->number & 1)
 			gt_bulk_add(by_ustring, 0, &r->row);
 	}
 	return status;
 }
 
-static int index_links(struct rpd *r, struct gt_sorter *sorted, const char *index)
+static int index_links(struct rpd *r, struct sorter *sorted, const char *index)
 {
 	struct gt_bulk_tree *tree = gt_bulk_tree(r->db, index);
-	const void *key;
-	uint64_t id, big;
-	size_t bytes;
+	const void *row;
 	int status;
 
 	if (!tree)
 		return -ENOENT;
-	while ((status = gt_sorter_next(sorted, &key, &bytes, &id)) > 0) {
-		memcpy(&big, key, sizeof big);
+	while ((status = sorter_next(sorted, &row)) > 0) {
+		const struct rpd_link *link = row;
+
 		gt_bulk_begin(&r->row);
-		gt_bulk_int(&r->row, (int64_t)__builtin_bswap64(big));
-		gt_bulk_int(&r->row, (int64_t)id);
+		gt_bulk_int(&r->row, link->api);
+		gt_bulk_int(&r->row, link->id);
 		gt_bulk_add(tree, 0, &r->row);
 	}
 	return status;
@@ -155,11 +154,11 @@ static int write_indexes(struct rpd *r)
 	int status = index_texts(r);
 
 	if (!status)
-		status = index_links(r, r->links_sorted, "rocpd_api_ops_by_api");
+		status = index_links(r, &r->links_sorted, "rocpd_api_ops_by_api");
 	if (!status) /* SQLite's names for the primary key indexes of these tables */
-		status = index_links(r, r->kernels_sorted, "sqlite_autoindex_rocpd_kernelapi_1");
+		status = index_links(r, &r->kernels_sorted, "sqlite_autoindex_rocpd_kernelapi_1");
 	if (!status)
-		status = index_links(r, r->copies_sorted, "sqlite_autoindex_rocpd_copyapi_1");
+		status = index_links(r, &r->copies_sorted, "sqlite_autoindex_rocpd_copyapi_1");
 	return status;
 }
 
@@ -188,6 +187,31 @@ static int finish_rpd(struct rpd *r, const struct gt_view_options *options)
 	return gt_sql_finish(&sql, &r->db);
 }
 
+static int compare_links(const void *a, const void *b)
+{
+	const struct rpd_link *x = a, *y = b;
+
+	return (x->api > y->api) - (x->api < y->api);
+}
+
+/* Rows that do not fit in memory are written next to the output file, where free space is most
+ * likely. */
+static void init_sorters(struct rpd *r, const char *path)
+{
+	const struct sorter links = {.own.folder = r->folder,
+				     .row_bytes = sizeof(struct rpd_link),
+				     .compare = compare_links,
+				     .packed_most = LINK_PACKED_BYTES};
+	const char *slash = strrchr(path, '/');
+
+	snprintf(r->folder, sizeof r->folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+		 slash ? path : ".");
+	r->texts_sorted = (struct sorter){.own.folder = r->folder,
+					  .rows_most = TEXT_ROWS_BYTES,
+					  .packed_most = TEXT_PACKED_BYTES};
+	r->links_sorted = r->kernels_sorted = r->copies_sorted = links;
+}
+
 static int open_rpd_file(struct rpd *r, const char *path)
 {
 	struct {
@@ -204,27 +228,9 @@ static int open_rpd_file(struct rpd *r, const char *path)
 		{&r->ops_by_op, "rocpd_api_ops_by_op"},
 	};
 	bool small = gt_capture_health(r->view.capture)->bytes < SMALL_CAPTURE;
-	struct {
-		struct gt_sorter **sorter;
-		size_t memory;
-	} sorters[] = {
-		{&r->texts_sorted, TEXT_SORT_BYTES},
-		{&r->links_sorted, LINK_SORT_BYTES},
-		{&r->kernels_sorted, LINK_SORT_BYTES},
-		{&r->copies_sorted, LINK_SORT_BYTES},
-	};
-	const char *slash = strrchr(path, '/');
-	char folder[PATH_MAX];
 	int status = gt_bulk_create(path, rpd_tables, small ? GT_BULK_MIN_PAGE : GT_BULK_MAX_PAGE,
 				    &r->db);
 
-	/* Data that does not fit in memory is written next to the output file, where free space is
-	 * most likely. */
-	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-		 slash ? path : ".");
-	for (size_t i = 0; i < sizeof sorters / sizeof *sorters && !status; i++)
-		status = gt_sorter_create(folder, small ? SMALL_SORT_BYTES : sorters[i].memory,
-					  sorters[i].sorter);
 	if (status)
 		return status;
 	for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
@@ -252,6 +258,7 @@ static int write_rpd(const struct gt_capture *c, const char *path,
 	r->text = malloc(RPD_ARGS_ROOM * 3 + 8192);
 	if (!status && (!r->args || !r->text))
 		status = gt_rpd_no_memory(r);
+	init_sorters(r, path);
 	if (!status)
 		status = open_rpd_file(r, path);
 	if (!status)
@@ -269,10 +276,10 @@ static int write_rpd(const struct gt_capture *c, const char *path,
 	if (!status)
 		status = finish_rpd(r, options);
 	gt_bulk_destroy(r->db);
-	gt_sorter_destroy(r->texts_sorted);
-	gt_sorter_destroy(r->links_sorted);
-	gt_sorter_destroy(r->kernels_sorted);
-	gt_sorter_destroy(r->copies_sorted);
+	sorter_fini(&r->texts_sorted);
+	sorter_fini(&r->links_sorted);
+	sorter_fini(&r->kernels_sorted);
+	sorter_fini(&r->copies_sorted);
 	gt_view_fini(&r->view);
 	gt_map_fini(&r->texts);
 	gt_map_fini(&r->functions);

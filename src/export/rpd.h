@@ -5,6 +5,7 @@
 #ifndef GPUTAP_EXPORT_RPD_H
 #define GPUTAP_EXPORT_RPD_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,14 +51,20 @@ struct rpd_args_slot {
 	uint8_t key[RPD_ARGS_KEY_BYTES];
 };
 
+/* Entry of an index over rows of rocpd_api: a row, and the id of the row that refers to it. */
+struct rpd_link {
+	int64_t api, id;
+};
+
 struct rpd {
 	struct gt_view view;
 	struct gt_ranges ranges;
 	struct gt_bulk *db;
 	struct gt_bulk_tree *string, *ustring, *api, *copyapi, *kernelapi, *op, *api_ops;
 	struct gt_bulk_tree *ops_by_op;
+	char folder[PATH_MAX]; /* of the output file */
 	/* entries of indexes, to be sorted */
-	struct gt_sorter *texts_sorted, *links_sorted, *kernels_sorted, *copies_sorted;
+	struct sorter texts_sorted, links_sorted, kernels_sorted, copies_sorted;
 	struct gt_bulk_row row;
 	struct gt_map functions; /* process, host function -> id of the kernel's name */
 	struct gt_map texts;     /* two hashes of a name -> index into text_ids */
@@ -106,11 +113,9 @@ static inline void gt_rpd_set_flags(struct rpd *r, int64_t row, unsigned flags)
 }
 
 /* Add an entry to an index over rows of rocpd_api. */
-static inline void gt_rpd_add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_t id)
+static inline void gt_rpd_add_link(struct rpd *r, struct sorter *index, int64_t api, int64_t id)
 {
-	uint64_t big = __builtin_bswap64((uint64_t)api);
-
-	gt_rpd_note(r, gt_sorter_add(index, &big, sizeof big, (uint64_t)id));
+	gt_rpd_note(r, sorter_add(index, &(struct rpd_link){api, id}));
 }
 
 /* Order of calls: add all calls and external ids; call gt_rpd_close_markers() and

@@ -112,7 +112,7 @@ static void put_row(struct rpd *r, const struct rpd_copy *c)
 	gt_bulk_int(row, c->sync);
 	gt_bulk_int(row, 0); /* pinned: not known */
 	gt_bulk_add(r->copyapi, id, row);
-	gt_rpd_add_link(r, r->copies_sorted, c->api, id);
+	gt_rpd_add_link(r, &r->copies_sorted, c->api, id);
 }
 
 /* Return the address with a role. If several members have that role (host address, device address,

@@ -139,7 +139,7 @@ static void put_kernel_row(struct rpd *r, const struct kernel_row *k)
 	gt_bulk_int(row, (int64_t)k->private_bytes);
 	gt_bulk_int(row, k->name);
 	gt_bulk_add(r->kernelapi, id, row);
-	gt_rpd_add_link(r, r->kernels_sorted, k->api, id);
+	gt_rpd_add_link(r, &r->kernels_sorted, k->api, id);
 }
 
 static int64_t graph_name(struct rpd *r, uint64_t handle)
@@ -497,7 +497,7 @@ void gt_rpd_add_activity(struct rpd *r, const struct gt_item *activity)
 	gt_bulk_int(row, api);
 	gt_bulk_int(row, op);
 	gt_bulk_add(r->api_ops, op, row);
-	gt_rpd_add_link(r, r->links_sorted, api, op);
+	gt_rpd_add_link(r, &r->links_sorted, api, op);
 	gt_bulk_begin(row);
 	gt_bulk_int(row, op);
 	gt_bulk_int(row, op); /* both ids increase together */

@@ -17,7 +17,8 @@ void gt_rpd_add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, 
 	gt_bulk_add(r->string, id, &r->row);
 	if (argument)
 		gt_bulk_add(r->ustring, id, &r->row);
-	gt_rpd_note(r, gt_sorter_add(r->texts_sorted, text, bytes, (uint64_t)id << 1 | argument));
+	gt_rpd_note(r,
+		    sorter_add_text(&r->texts_sorted, text, bytes, (uint64_t)id << 1 | argument));
 }
 
 int64_t gt_rpd_name(struct rpd *r, const char *name)

@@ -62,11 +62,12 @@ void idle_init(struct idle *s)
 	s->last_origin = s->last_row = LOOKUP_NONE;
 	for (unsigned i = 0; i < IDLE_LAST_DETAILS; i++)
 		s->last_details[i] = LOOKUP_NONE;
-	s->activity =
-		(struct spill){.row_bytes = sizeof(struct idle_start), .compare = compare_activity};
-	s->ranges = (struct spill){.row_bytes = sizeof(struct idle_range_row),
-				   .compare = compare_ranges};
-	s->gaps = (struct spill){.row_bytes = sizeof(struct idle_gap_row), .compare = compare_gaps};
+	s->activity = (struct sorter){.row_bytes = sizeof(struct idle_start),
+				      .compare = compare_activity};
+	s->ranges = (struct sorter){.row_bytes = sizeof(struct idle_range_row),
+				    .compare = compare_ranges};
+	s->gaps =
+		(struct sorter){.row_bytes = sizeof(struct idle_gap_row), .compare = compare_gaps};
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
 		size_t count = gt_operation_count((enum gt_domain)d);
 
@@ -173,7 +174,7 @@ void idle_add_activity(struct idle *s, const struct idle_activity *activity)
 		.tag = idle_tag(s, activity),
 	};
 
-	spill_add(&s->activity, &row);
+	sorter_add(&s->activity, &row);
 }
 
 void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name)
@@ -186,7 +187,7 @@ void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name)
 	};
 
 	if (!range->instant && row.thread != LOOKUP_NONE)
-		spill_add(&s->ranges, &row);
+		sorter_add(&s->ranges, &row);
 }
 
 /* The gaps ------------------------------------------------------------------------ */
@@ -257,7 +258,7 @@ static void add_gap(struct idle *s, const struct idle_device *device,
 		return;
 	}
 	s->gap_count++;
-	spill_add(&s->gaps, &row);
+	sorter_add(&s->gaps, &row);
 }
 
 static struct idle_device *device_at(struct idle *s, uint32_t device)
@@ -300,9 +301,9 @@ static int step_activity(struct idle *s)
 	const void *next;
 	int rc;
 
-	while ((rc = spill_next(&s->activity, &next)) > 0)
+	while ((rc = sorter_next(&s->activity, &next)) > 0)
 		idle_step(s, next);
-	spill_fini(&s->activity);
+	sorter_fini(&s->activity);
 	return rc;
 }
 
@@ -319,9 +320,9 @@ int idle_finish(struct idle *s)
 
 void idle_fini(struct idle *s)
 {
-	spill_fini(&s->activity);
-	spill_fini(&s->ranges);
-	spill_fini(&s->gaps);
+	sorter_fini(&s->activity);
+	sorter_fini(&s->ranges);
+	sorter_fini(&s->gaps);
 	idle_blocked_destroy(s->held);
 	free(s->rows);
 	free(s->details);

@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 #include "analysis/base/lookup.h"
-#include "analysis/base/spill.h"
+#include "analysis/base/sorter.h"
 #include "analysis/idle/idle_parts.h"
 #include "analysis/idle/unrecorded.h"
 #include "analysis/model/ranges.h"
@@ -126,7 +126,7 @@ struct idle {
 	/* last_thread: current thread; thread_count: number of threads before it */
 	uint64_t last_thread;
 	uint32_t thread_count;
-	struct spill activity, ranges, gaps;
+	struct sorter activity, ranges, gaps;
 	struct idle_origin *origins;
 	uint32_t origin_count, origin_room, last_origin;
 	struct idle_blocked *held; /* calls that may block a queue; NULL: there are none */

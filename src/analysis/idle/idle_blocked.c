@@ -42,7 +42,7 @@ struct held_wait {
 
 struct idle_blocked {
 	struct wait_targets wait_targets;
-	struct spill joins, answers, waits, streams;
+	struct sorter joins, answers, waits, streams;
 	uint64_t wait_count;
 };
 
@@ -101,12 +101,12 @@ struct idle_blocked *idle_blocked_create(void)
 	struct idle_blocked *h = lookup_grow(NULL, 0, 1, sizeof *h);
 
 	wait_targets_init(&h->wait_targets);
-	h->joins = (struct spill){.row_bytes = sizeof(struct held_join), .compare = compare_joins};
-	h->answers =
-		(struct spill){.row_bytes = sizeof(struct held_answer), .compare = compare_answers};
-	h->waits = (struct spill){.row_bytes = sizeof(struct held_wait), .compare = compare_waits};
+	h->joins = (struct sorter){.row_bytes = sizeof(struct held_join), .compare = compare_joins};
+	h->answers = (struct sorter){.row_bytes = sizeof(struct held_answer),
+				     .compare = compare_answers};
+	h->waits = (struct sorter){.row_bytes = sizeof(struct held_wait), .compare = compare_waits};
 	h->streams =
-		(struct spill){.row_bytes = sizeof(struct held_wait), .compare = compare_streams};
+		(struct sorter){.row_bytes = sizeof(struct held_wait), .compare = compare_streams};
 	return h;
 }
 
@@ -115,10 +115,10 @@ void idle_blocked_destroy(struct idle_blocked *h)
 	if (!h)
 		return;
 	wait_targets_fini(&h->wait_targets);
-	spill_fini(&h->joins);
-	spill_fini(&h->answers);
-	spill_fini(&h->waits);
-	spill_fini(&h->streams);
+	sorter_fini(&h->joins);
+	sorter_fini(&h->answers);
+	sorter_fini(&h->waits);
+	sorter_fini(&h->streams);
 	free(h);
 }
 
@@ -127,7 +127,7 @@ void idle_blocked_add_activity(struct idle_blocked *h, uint32_t process, uint64_
 {
 	const struct held_join join = {.id = id, .end = end, .process = process, .name = name};
 
-	spill_add(&h->joins, &join);
+	sorter_add(&h->joins, &join);
 }
 
 /* Calls ----------------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ void idle_blocked_note_call(struct idle_blocked *h, const struct gt_item *call)
 		struct held_wait wait = wait_of(h, call);
 
 		wait.unsure = !add_events(h, call, wait.number);
-		spill_add(&h->waits, &wait);
+		sorter_add(&h->waits, &wait);
 	}
 }
 
@@ -221,7 +221,7 @@ void idle_blocked_add_rest(struct idle_blocked *h, const struct gt_item *call,
 	wait.rest = *rest;
 	if (idle_call_holds(call, &how) && how == IDLE_HOLDS_ACTIVITY)
 		wait.unsure = !add_events(h, call, wait.number);
-	spill_add(&h->waits, &wait);
+	sorter_add(&h->waits, &wait);
 }
 
 /* Joins ----------------------------------------------------------------------------- */
@@ -236,9 +236,9 @@ static void add_found(void *to, uint64_t wait, uint32_t process, uint64_t id)
 	const struct held_answer nothing = {.wait = wait >> 1};
 
 	if (id)
-		spill_add(&h->joins, &join);
+		sorter_add(&h->joins, &join);
 	else if (!(wait & 1))
-		spill_add(&h->answers, &nothing);
+		sorter_add(&h->answers, &nothing);
 }
 
 static int join_activity(struct idle_blocked *h)
@@ -247,7 +247,7 @@ static int join_activity(struct idle_blocked *h)
 	const void *next;
 	int rc;
 
-	while ((rc = spill_next(&h->joins, &next)) > 0) {
+	while ((rc = sorter_next(&h->joins, &next)) > 0) {
 		const struct held_join *j = next;
 		struct held_answer answer = {.wait = j->wait - 1};
 
@@ -260,7 +260,7 @@ static int join_activity(struct idle_blocked *h)
 			answer.end = last.end;
 			answer.name = last.name;
 		}
-		spill_add(&h->answers, &answer);
+		sorter_add(&h->answers, &answer);
 	}
 	return rc;
 }
@@ -270,14 +270,14 @@ static int join_answers(struct idle_blocked *h)
 {
 	const struct held_answer *answer;
 	const void *next;
-	int rc, has = spill_next(&h->answers, &next);
+	int rc, has = sorter_next(&h->answers, &next);
 
 	answer = next;
-	while (has >= 0 && (rc = spill_next(&h->waits, &next)) > 0) {
+	while (has >= 0 && (rc = sorter_next(&h->waits, &next)) > 0) {
 		struct held_wait wait = *(const struct held_wait *)next;
 
 		for (; has > 0 && answer->wait <= wait.number;
-		     has = spill_next(&h->answers, (const void **)&answer)) {
+		     has = sorter_next(&h->answers, (const void **)&answer)) {
 			if (answer->wait < wait.number)
 				continue;
 			wait.unsure |= !answer->found;
@@ -286,7 +286,7 @@ static int join_answers(struct idle_blocked *h)
 				wait.name = answer->name;
 			}
 		}
-		spill_add(&h->streams, &wait);
+		sorter_add(&h->streams, &wait);
 	}
 	return has < 0 ? has : rc;
 }
@@ -311,7 +311,7 @@ int idle_blocked_finish(struct idle *s)
 
 	rc = rc ? rc : join_activity(h);
 	rc = rc ? rc : join_answers(h);
-	while (!rc && (rc = spill_next(&h->streams, &next)) > 0) {
+	while (!rc && (rc = sorter_next(&h->streams, &next)) > 0) {
 		const struct held_wait *wait = next;
 
 		if (wait->process != before.process || wait->stream != before.stream)

@@ -35,7 +35,7 @@ struct walk {
 	struct idle_gap_row next_gap;
 	struct idle_range_row next_range;
 	bool has_gap, has_range;
-	int status; /* result of reading spilled rows: 0 or negative errno */
+	int status; /* result of reading sorted rows: 0 or negative errno */
 	/* for each process: 0: not looked up yet; 1: host activity not known; 2: host activity
 	 * known */
 	uint8_t *processes;
@@ -44,7 +44,7 @@ struct walk {
 static void read_gap(struct walk *w)
 {
 	const void *row;
-	int rc = spill_next(&w->idle->gaps, &row);
+	int rc = sorter_next(&w->idle->gaps, &row);
 
 	w->has_gap = rc > 0;
 	if (rc > 0)
@@ -56,7 +56,7 @@ static void read_gap(struct walk *w)
 static void read_range(struct walk *w)
 {
 	const void *row;
-	int rc = spill_next(&w->idle->ranges, &row);
+	int rc = sorter_next(&w->idle->ranges, &row);
 
 	w->has_range = rc > 0;
 	if (rc > 0)

@@ -14,7 +14,7 @@ struct reading {
 	struct texts names;
 	struct idmap strings; /* process << 32 | string id -> name */
 	struct gt_ranges ranges;
-	struct spill parts;
+	struct sorter parts;
 	struct unrecorded unrecorded;
 	/* unrecorded time of each device; NULL: everything was recorded */
 	struct unrecorded_list *lists;
@@ -36,7 +36,7 @@ static void keep_part(void *to, const struct gt_idle_part *part)
 {
 	struct reading *r = to;
 
-	spill_add(&r->parts, part);
+	sorter_add(&r->parts, part);
 }
 
 static uint32_t name_of(struct reading *r, const struct gt_item *activity)
@@ -177,7 +177,7 @@ int idle_read(const struct idle_reading *reading)
 	status = read_capture(&r);
 	find_unrecorded(&r);
 	status = status ? status : idle_finish(&r.idle);
-	while (!status && (status = spill_next(&r.parts, &part)) > 0) {
+	while (!status && (status = sorter_next(&r.parts, &part)) > 0) {
 		reading->each(reading->to, part);
 		status = 0;
 	}
@@ -186,7 +186,7 @@ int idle_read(const struct idle_reading *reading)
 		unrecorded_list_fini(&r.lists[d]);
 	free(r.lists);
 	unrecorded_fini(&r.unrecorded);
-	spill_fini(&r.parts);
+	sorter_fini(&r.parts);
 	gt_ranges_fini(&r.ranges);
 	idmap_fini(&r.strings);
 	texts_fini(&r.names);

@@ -67,7 +67,7 @@ static void add_row(struct wait_targets *a, const struct wait_handle *handle, ui
 				       .is_stream = handle->is_stream,
 				       .kind = (uint16_t)kind};
 
-	spill_add(&a->rows, &row);
+	sorter_add(&a->rows, &row);
 }
 
 void wait_targets_add_call(struct wait_targets *a, const struct wait_handle *handle, uint64_t at,
@@ -98,7 +98,7 @@ static void add_record_row(struct wait_targets *a, const struct wait_targets_row
 			       .process = row->process,
 			       .is_wait = row->kind == ROW_WAIT};
 
-	spill_add(&a->records, &r);
+	sorter_add(&a->records, &r);
 }
 
 static int find_of_records(struct wait_targets *a,
@@ -109,7 +109,7 @@ static int find_of_records(struct wait_targets *a,
 	uint64_t id = 0;
 	int rc;
 
-	while ((rc = spill_next(&a->records, &next)) > 0) {
+	while ((rc = sorter_next(&a->records, &next)) > 0) {
 		const struct record_row *r = next;
 
 		if (r->is_wait)
@@ -129,7 +129,7 @@ int wait_targets_find(struct wait_targets *a,
 	const void *next;
 	int rc = 0;
 
-	while (a->any && (rc = spill_next(&a->rows, &next)) > 0) {
+	while (a->any && (rc = sorter_next(&a->rows, &next)) > 0) {
 		const struct wait_targets_row *row = next;
 
 		if (row->process != last.process || row->is_stream != last.is_stream ||
@@ -149,6 +149,6 @@ int wait_targets_find(struct wait_targets *a,
 
 void wait_targets_fini(struct wait_targets *a)
 {
-	spill_fini(&a->rows);
-	spill_fini(&a->records);
+	sorter_fini(&a->rows);
+	sorter_fini(&a->records);
 }

@@ -8,7 +8,7 @@
 #ifndef GPUTAP_ANALYSIS_IDLE_WAIT_TARGETS_H
 #define GPUTAP_ANALYSIS_IDLE_WAIT_TARGETS_H
 
-#include "analysis/base/spill.h"
+#include "analysis/base/sorter.h"
 
 /* An event or a stream. */
 struct wait_handle {
@@ -18,8 +18,8 @@ struct wait_handle {
 };
 
 struct wait_targets {
-	struct spill rows;
-	struct spill records; /* records of events, and waits for these events */
+	struct sorter rows;
+	struct sorter records; /* records of events, and waits for these events */
 	uint64_t record_count;
 	bool any; /* true if any wait was added; otherwise, no search is needed */
 };

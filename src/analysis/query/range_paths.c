@@ -36,10 +36,10 @@ void range_paths_add(struct range_paths *e, uint64_t thread, uint64_t first, uin
 {
 	const struct range_paths_row row = {thread, first, last, name};
 
-	e->spill.row_bytes = sizeof row;
-	e->spill.compare = compare_rows_by_call;
+	e->sorter.row_bytes = sizeof row;
+	e->sorter.compare = compare_rows_by_call;
 	if (first && last >= first)
-		spill_add(&e->spill, &row);
+		sorter_add(&e->sorter, &row);
 }
 
 static bool has_name(const struct range_paths *e, uint32_t set, uint32_t name)
@@ -131,7 +131,7 @@ int range_paths_finish(struct range_paths *e)
 	const void *next;
 	int rc = 0;
 
-	while (e->spill.row_bytes && (rc = spill_next(&e->spill, &next)) == 1) {
+	while (e->sorter.row_bytes && (rc = sorter_next(&e->sorter, &next)) == 1) {
 		const struct range_paths_row *row = next;
 		uint32_t thread = idmap_get(&e->thread_numbers, row->thread);
 
@@ -146,7 +146,7 @@ int range_paths_finish(struct range_paths *e)
 	}
 	close_before(e, &r, UINT64_MAX);
 	free(r.open);
-	spill_fini(&e->spill);
+	sorter_fini(&e->sorter);
 	return rc;
 }
 
@@ -181,7 +181,7 @@ unsigned range_paths_names(const struct range_paths *e, uint32_t set, uint32_t *
 
 void range_paths_fini(struct range_paths *e)
 {
-	spill_fini(&e->spill);
+	sorter_fini(&e->sorter);
 	free(e->sets);
 	free(e->changes);
 	idmap_fini(&e->set_numbers);

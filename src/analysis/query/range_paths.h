@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "analysis/base/lookup.h"
-#include "analysis/base/spill.h"
+#include "analysis/base/sorter.h"
 
 struct range_path {
 	uint32_t name, around; /* around: enclosing set; LOOKUP_NONE: none */
@@ -30,7 +30,7 @@ struct range_paths_change {
 
 /* Empty if zero-initialised. */
 struct range_paths {
-	struct spill spill; /* Ranges */
+	struct sorter sorter; /* Ranges */
 	struct range_path *sets;
 	struct range_paths_change *changes;
 	struct idmap set_numbers, thread_numbers;

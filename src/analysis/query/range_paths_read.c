@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/base/spill.h"
+#include "analysis/base/sorter.h"
 #include "analysis/model/ranges.h"
 
 /* A range that another thread has ended. Only the time of its end is known, so the last call of the
@@ -31,7 +31,7 @@ struct ranges_read {
 	const struct gt_capture *capture;
 	struct timed_range *timed;
 	uint32_t timed_count, timed_room;
-	struct spill counted;
+	struct sorter counted;
 	/* for each name: one bit for each occurrence in the expression that refers to ranges of
 	 * this name */
 	uint64_t *named;
@@ -177,7 +177,7 @@ static void take_range(struct ranges_read *r, const struct gt_range *range, bool
 	occurrences = filter_occurrence_count(r->filter) ? find_occurrences(r, name) : 0;
 	for (; occurrences; occurrences &= occurrences - 1) {
 		row.occurrence = (uint32_t)__builtin_ctzll(occurrences);
-		spill_add(&r->counted, &row);
+		sorter_add(&r->counted, &row);
 	}
 }
 
@@ -191,7 +191,7 @@ static int count_ranges(struct ranges_read *r)
 	uint64_t n = 0;
 	int rc = 0;
 
-	while (filter_occurrence_count(r->filter) && (rc = spill_next(&r->counted, &next)) == 1) {
+	while (filter_occurrence_count(r->filter) && (rc = sorter_next(&r->counted, &next)) == 1) {
 		const struct counted_range *row = next;
 
 		if (row->occurrence != last.occurrence || row->process != last.process)
@@ -248,7 +248,7 @@ int range_paths_read(struct range_paths *e, struct texts *names, struct filter *
 		rc = count_ranges(&r);
 	if (!rc && r.timed_count)
 		rc = end_timed(&r);
-	spill_fini(&r.counted);
+	sorter_fini(&r.counted);
 	free(r.named);
 	free(r.asked);
 	free(r.timed);

@@ -39,9 +39,9 @@ static int compare_operators(const void *a, const void *b)
 
 static void add_row(struct gpu_by_range *o, const struct operator_row *row)
 {
-	o->spill.row_bytes = sizeof *row;
-	o->spill.compare = compare_operators;
-	spill_add(&o->spill, row);
+	o->sorter.row_bytes = sizeof *row;
+	o->sorter.compare = compare_operators;
+	sorter_add(&o->sorter, row);
 }
 
 void gpu_by_range_range(struct gpu_by_range *o, const struct gpu_by_range_range *range)
@@ -136,7 +136,7 @@ int gpu_by_range_finish(struct gpu_by_range *o)
 	const void *next;
 	int rc = 0;
 
-	while (o->spill.row_bytes && (rc = spill_next(&o->spill, &next)) == 1) {
+	while (o->sorter.row_bytes && (rc = sorter_next(&o->sorter, &next)) == 1) {
 		const struct operator_row *row = next;
 
 		if (row->thread != r.thread)
@@ -155,7 +155,7 @@ int gpu_by_range_finish(struct gpu_by_range *o)
 
 void gpu_by_range_fini(struct gpu_by_range *o)
 {
-	spill_fini(&o->spill);
+	sorter_fini(&o->sorter);
 	free(o->rows);
 	idmap_fini(&o->by_name);
 	*o = (struct gpu_by_range){0};

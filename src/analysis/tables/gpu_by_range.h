@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "analysis/base/lookup.h"
-#include "analysis/base/spill.h"
+#include "analysis/base/sorter.h"
 
 struct gpu_by_range_row {
 	uint32_t name;           /* the caller's number of the name; LOOKUP_NONE: in no range */
@@ -32,7 +32,7 @@ struct gpu_by_range {
 	void (*each)(void *data, uint32_t name, uint64_t duration_ns);
 	void *each_data;
 	/* Internal state */
-	struct spill spill;
+	struct sorter sorter;
 	struct gpu_by_range_row *rows;
 	uint32_t count, room;
 	struct idmap by_name;

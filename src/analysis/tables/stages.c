@@ -210,7 +210,7 @@ void stages_activity(struct stages *s, const struct stages_activity *activity)
 				.origin = get_number(s, &origin, s->last_activity) & INT32_MAX,
 				.tag = activity->tag};
 
-	spill_add(&s->activity, &row);
+	sorter_add(&s->activity, &row);
 }
 
 void stages_call(struct stages *s, const struct stages_call *call)
@@ -231,14 +231,14 @@ void stages_call(struct stages *s, const struct stages_call *call)
 				    .origin = number & INT32_MAX,
 				    .is_call = true};
 
-		spill_add(&s->calls, &join);
+		sorter_add(&s->calls, &join);
 	} else if (call->kind == STAGES_EVENTS || call->kind == STAGES_STREAM) {
 		struct wait_part part = {.wait = s->event_waits++,
 					 .start = call->start_ns,
 					 .end = call->end_ns,
 					 .origin = number};
 
-		spill_add(&s->parts, &part);
+		sorter_add(&s->parts, &part);
 		for (size_t i = 0; i < call->handle_count; i++) {
 			struct wait_handle handle = {call->handles[i], call->process,
 						     call->kind == STAGES_STREAM};
@@ -252,7 +252,7 @@ void stages_call(struct stages *s, const struct stages_call *call)
 					.origin = number & INT32_MAX,
 					.is_call = true};
 
-		spill_add(&s->activity, &row);
+		sorter_add(&s->activity, &row);
 	}
 }
 
@@ -405,7 +405,7 @@ static void sweep_activity(struct sweep *w, const struct stage_row *activity)
 				    .process = origin->process,
 				    .origin = activity->origin & INT32_MAX};
 
-		spill_add(&w->stages->calls, &join);
+		sorter_add(&w->stages->calls, &join);
 	}
 	if (origin->queue != LOOKUP_NONE)
 		add_running(queue_at(w, origin->queue), activity, origin);
@@ -553,7 +553,7 @@ static void add_part(struct stages *s, const struct seen_activity *w, const stru
 		part.slack = w->slack;
 		part.origin = w->origin;
 	}
-	spill_add(&s->parts, &part);
+	sorter_add(&s->parts, &part);
 }
 
 static int join_calls(struct stages *s, const struct stages_out *out)
@@ -562,7 +562,7 @@ static int join_calls(struct stages *s, const struct stages_out *out)
 	const void *row;
 	int rc;
 
-	while ((rc = spill_next(&s->calls, &row)) > 0) {
+	while ((rc = sorter_next(&s->calls, &row)) > 0) {
 		const struct join *j = row;
 		const struct stages_origin *origin = &s->origins[j->origin];
 
@@ -594,9 +594,9 @@ static void ask_for_activity(void *to, uint64_t wait, uint32_t process, uint64_t
 			    .is_call = true};
 
 	if (id)
-		spill_add(&e->stages->calls, &join);
+		sorter_add(&e->stages->calls, &join);
 	else
-		spill_add(&e->stages->parts, &unknown);
+		sorter_add(&e->stages->parts, &unknown);
 }
 
 static int find_awaited(struct stages *s)
@@ -638,7 +638,7 @@ static int join_events(struct stages *s, bool lost, const struct stages_out *out
 	const void *row;
 	int rc;
 
-	while ((rc = spill_next(&s->parts, &row)) > 0) {
+	while ((rc = sorter_next(&s->parts, &row)) > 0) {
 		const struct wait_part *p = row;
 
 		if (!p->is_activity) {
@@ -672,7 +672,7 @@ int stages_finish(struct stages *s, struct stages_queue *queues, size_t queue_co
 		return rc;
 	if (queue_count)
 		qsort(queues, queue_count, sizeof *queues, compare_queues);
-	while ((rc = spill_next(&s->activity, &row)) > 0) {
+	while ((rc = sorter_next(&s->activity, &row)) > 0) {
 		const struct stage_row *r = row;
 
 		if (r->is_call)
@@ -692,9 +692,9 @@ int stages_finish(struct stages *s, struct stages_queue *queues, size_t queue_co
 
 void stages_fini(struct stages *s)
 {
-	spill_fini(&s->activity);
-	spill_fini(&s->calls);
-	spill_fini(&s->parts);
+	sorter_fini(&s->activity);
+	sorter_fini(&s->calls);
+	sorter_fini(&s->parts);
 	wait_targets_fini(&s->wait_targets);
 	free(s->origins);
 	free(s->slots);

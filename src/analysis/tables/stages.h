@@ -13,7 +13,7 @@
 #define GPUTAP_ANALYSIS_TABLES_STAGES_H
 
 #include "analysis/base/lookup.h"
-#include "analysis/base/spill.h"
+#include "analysis/base/sorter.h"
 #include "analysis/idle/wait_targets.h"
 
 /* Parts of a wait. Their sum is the duration of the wait. */
@@ -85,7 +85,7 @@ enum { STAGES_LAST = 16 };
 struct stages_origin;
 
 struct stages {
-	struct spill activity, calls, parts;
+	struct sorter activity, calls, parts;
 	struct wait_targets wait_targets;
 	uint64_t event_waits; /* number of STAGES_EVENTS calls so far */
 	struct stages_origin *origins;

@@ -96,7 +96,7 @@ static int by_start(const void *a, const void *b)
 				    : (x->end > y->end) - (x->end < y->end);
 }
 
-static struct spill *get_runs(struct timeline *t)
+static struct sorter *get_runs(struct timeline *t)
 {
 	t->runs.row_bytes = sizeof *t->spans;
 	t->runs.compare = by_start;
@@ -138,8 +138,8 @@ static void append_span(struct timeline *t, const struct timeline_span *span)
 
 static void write_spans(struct timeline *t)
 {
-	if (!spill_add_sorted(get_runs(t), t->spans, t->span_count))
-		return;
+	sorter_add_sorted(get_runs(t), t->spans,
+			  t->span_count); /* merge_runs() returns a failure */
 	t->span_count = 0;
 	if (is_pool_full(t))
 		set_room(t, &t->spans, &t->span_room, 0);
@@ -201,7 +201,7 @@ static int merge_runs(struct timeline *t)
 	bool any = false;
 	int rc;
 
-	while ((rc = spill_next(&t->runs, &row)) > 0) {
+	while ((rc = sorter_next(&t->runs, &row)) > 0) {
 		const struct timeline_span *span = row;
 
 		if (any && span->start <= now.end) {
@@ -227,7 +227,7 @@ int timeline_finish(struct timeline *t)
 	if (t->pool)
 		t->pool->bytes -= t->span_room * sizeof *t->spans;
 	if (t->span_count) { /* the spans in memory become an additional run */
-		spill_take_sorted(get_runs(t), t->spans, t->span_count);
+		sorter_take_sorted(get_runs(t), t->spans, t->span_count);
 		t->spans = NULL;
 		t->span_count = t->span_room = 0;
 	}
@@ -237,7 +237,7 @@ int timeline_finish(struct timeline *t)
 void timeline_fini(struct timeline *t)
 {
 	histogram_fini(&t->gaps);
-	spill_fini(&t->runs);
+	sorter_fini(&t->runs);
 	free(t->spans);
 	free(t->pending);
 	*t = (struct timeline){0};
@@ -245,6 +245,6 @@ void timeline_fini(struct timeline *t)
 
 void timeline_pool_fini(struct timeline_pool *p)
 {
-	spill_file_close(&p->file);
+	sorter_file_close(&p->file);
 	*p = (struct timeline_pool){0};
 }

@@ -3,9 +3,9 @@
  *
  *   timeline_add() -> pending, unsorted -> spans, sorted and disjoint -> runs in a temporary file
  *
- * Memory is bounded: too many spans are written in sorted order to a file of runs (spill.h, 32
- * bytes each), and timeline_finish() merges all runs. Without space for such a file, the spans stay
- * in memory. Many timelines can share a pool, which bounds their total size. */
+ * Memory is bounded: too many spans are written in sorted order to a file of runs (sorter.h, 32
+ * bytes each), and timeline_finish() merges all runs. Many timelines can share a pool, which bounds
+ * their total size. */
 #ifndef GPUTAP_ANALYSIS_TABLES_TIMELINE_H
 #define GPUTAP_ANALYSIS_TABLES_TIMELINE_H
 
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/base/spill.h"
+#include "analysis/base/sorter.h"
 #include "analysis/idle/unrecorded.h"
 #include "analysis/tables/histogram.h"
 
@@ -36,7 +36,7 @@ struct timeline_gap {
 /* Memory limit and file that timelines share. Empty if zero-initialised. */
 struct timeline_pool {
 	size_t bytes, bytes_most; /* bytes_most 0: default */
-	struct spill_file file;
+	struct sorter_file file;
 };
 
 struct timeline {
@@ -57,7 +57,7 @@ struct timeline {
 	size_t spans_most; /* 0: default */
 	struct timeline_span *spans, *pending;
 	size_t span_count, span_room, pending_count, pending_room;
-	struct spill runs;                /* spans beyond the memory limit */
+	struct sorter runs;               /* spans beyond the memory limit */
 	bool any, finished_any, disorder; /* disorder: true if `pending` is not sorted */
 	uint64_t end_ns;                  /* end of the span that was finished last */
 	uint32_t end_name;
@@ -66,7 +66,7 @@ struct timeline {
 /* Add an interval. A zero-initialised timeline is empty. */
 void timeline_add(struct timeline *t, const struct timeline_span *activity);
 /* Compute the results. Return 0, or negative errno with a cause if the temporary file cannot be
- * read. */
+ * written or read. */
 int timeline_finish(struct timeline *t);
 void timeline_fini(struct timeline *t);
 void timeline_pool_fini(struct timeline_pool *p);
