@@ -99,12 +99,7 @@ static void print_diff_help(void)
 
 static void add_word(struct words *w, const char *text)
 {
-	if (w->count == w->room) {
-		size_t room = w->room ? w->room * 2 : 16;
-
-		w->text = lookup_grow(w->text, w->room, room, sizeof *w->text);
-		w->room = room;
-	}
+	GROW_LIST(w->text, w->count, w->room);
 	w->text[w->count] = strdup(text);
 	if (!w->text[w->count])
 		exit(ui_fail(GT_EXIT_FAILURE, "out of memory"));
@@ -391,8 +386,7 @@ static size_t add_file_ids(const struct words *files, unsigned side, struct file
 static int refuse_repeated(const struct words *files, const char *const *expression)
 {
 	bool sliced = expression[DIFF_BASELINE] || expression[DIFF_CANDIDATE];
-	struct file_id *ids =
-		lookup_grow(NULL, 0, files[0].count + files[1].count + 1, sizeof *ids);
+	struct file_id *ids = allocate_list(files[0].count + files[1].count + 1, sizeof *ids);
 	size_t count = add_file_ids(&files[0], DIFF_BASELINE, ids);
 	int code = GT_EXIT_OK;
 
@@ -418,14 +412,8 @@ static int refuse_repeated(const struct words *files, const char *const *express
 
 static struct diff_run *add_run(struct diff_side *side, size_t path_room)
 {
-	if (side->run_count == side->run_room) {
-		size_t room = side->run_room ? side->run_room * 2 : 4;
-
-		side->runs = lookup_grow(side->runs, side->run_room, room, sizeof *side->runs);
-		side->run_room = room;
-	}
-	side->runs[side->run_count].paths =
-		lookup_grow(NULL, 0, path_room, sizeof *side->runs->paths);
+	GROW_LIST(side->runs, side->run_count, side->run_room);
+	side->runs[side->run_count].paths = allocate_list(path_room, sizeof *side->runs->paths);
 	return &side->runs[side->run_count++];
 }
 
@@ -458,8 +446,8 @@ static void make_runs(struct diff_side *side, const struct words *files)
 	struct {
 		int32_t rank;
 		size_t seen;
-	} *ranks = lookup_grow(NULL, 0, files->count, sizeof *ranks);
-	size_t rank_count = 0, *run_of_turn = lookup_grow(NULL, 0, files->count, sizeof(size_t));
+	} *ranks = allocate_list(files->count, sizeof *ranks);
+	size_t rank_count = 0, *run_of_turn = allocate_list(files->count, sizeof(size_t));
 
 	for (size_t i = 0; i < files->count; i++) {
 		int32_t rank = files->count > 1 ? rank_of(files->text[i]) : -1;

@@ -35,12 +35,7 @@ void grid_fini(struct grid *g)
 
 struct grid_cell *grid_row(struct grid *g)
 {
-	if (g->row_count == g->row_room) {
-		size_t room = g->row_room ? g->row_room * 2 : 16;
-		g->cells = lookup_grow(g->cells, g->row_room * g->column_count,
-				       room * g->column_count, sizeof *g->cells);
-		g->row_room = room;
-	}
+	GROW_LIST(g->cells, (g->row_count + 1) * g->column_count - 1, g->cell_room);
 	return g->cells + g->row_count++ * g->column_count;
 }
 
@@ -53,15 +48,11 @@ const char *grid_keep(struct grid *g, const char *format, ...)
 	va_start(args, format);
 	n = vsnprintf(NULL, 0, format, args);
 	va_end(args);
-	text = lookup_grow(NULL, 0, (size_t)(n > 0 ? n : 0) + 1, 1);
+	text = allocate_list((size_t)(n > 0 ? n : 0) + 1, 1);
 	va_start(args, format);
 	vsnprintf(text, (size_t)(n > 0 ? n : 0) + 1, format, args);
 	va_end(args);
-	if (g->owned_count == g->owned_room) {
-		size_t room = g->owned_room ? g->owned_room * 2 : 16;
-		g->owned = lookup_grow(g->owned, g->owned_room, room, sizeof *g->owned);
-		g->owned_room = room;
-	}
+	GROW_LIST(g->owned, g->owned_count, g->owned_room);
 	g->owned[g->owned_count++] = text;
 	return text;
 }
@@ -120,8 +111,8 @@ void grid_sort(struct grid *g, unsigned column, bool reverse)
 
 	if (g->row_count < 2)
 		return;
-	rows = lookup_grow(NULL, 0, g->row_count, sizeof *rows);
-	sorted = lookup_grow(NULL, 0, g->row_room, row_bytes);
+	rows = allocate_list(g->row_count, sizeof *rows);
+	sorted = allocate_list(g->cell_room, sizeof *sorted);
 	for (size_t i = 0; i < g->row_count; i++)
 		rows[i] = i;
 	qsort_r(rows, g->row_count, sizeof *rows, compare_rows, &order);

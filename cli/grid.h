@@ -74,7 +74,7 @@ struct grid {
 	bool selection;
 	const char *note; /* a sentence below the table in text; NULL: none */
 	struct grid_cell *cells;
-	size_t row_count, row_room;
+	size_t row_count, cell_room;
 	char **owned;
 	size_t owned_count, owned_room;
 };

@@ -689,8 +689,8 @@ static int info_file(const char *path, bool json, bool all)
 		return ui_fail(GT_EXIT_FAILURE, "%s", "");
 	i.session = gt_capture_session(i.capture);
 	i.mode = mode_of_options(i.session->options);
-	i.coverage = lookup_grow(NULL, 0, (uint32_t)gt_capture_process_count(i.capture) + 1,
-				 sizeof *i.coverage);
+	i.coverage = allocate_list((uint32_t)gt_capture_process_count(i.capture) + 1,
+				   sizeof *i.coverage);
 	i.end_ns = i.session->start_ns;
 	rc = read_info(&i);
 	if (rc < 0) {

@@ -226,12 +226,7 @@ static struct kernel_row *find_kernel_row(struct kernel_rows *all, const struct 
 	for (; (at = idmap_get(&all->ids, hash)) != LOOKUP_NONE; hash++)
 		if (is_same_kernel(all->rows[at].first, o))
 			return &all->rows[at];
-	if (all->count == all->room) {
-		uint32_t more = all->room ? all->room * 2 : 64;
-
-		all->rows = lookup_grow(all->rows, all->room, more, sizeof *all->rows);
-		all->room = more;
-	}
+	GROW_LIST(all->rows, all->count, all->room);
 	idmap_put(&all->ids, hash, all->count);
 	all->rows[all->count] =
 		(struct kernel_row){.first = o, .begin_ns = o->begin_ns, .end_ns = o->end_ns};

@@ -298,8 +298,8 @@ uint64_t info_thread_count(const struct info *i)
 static void make_processes(struct grid *g, const struct info *i)
 {
 	uint32_t count = (uint32_t)gt_capture_process_count(i->capture);
-	uint64_t *threads = lookup_grow(NULL, 0, count, sizeof *threads);
-	bool *replaced = lookup_grow(NULL, 0, count, sizeof *replaced);
+	uint64_t *threads = allocate_list(count, sizeof *threads);
+	bool *replaced = allocate_list(count, sizeof *replaced);
 	struct idmap later = {0};
 
 	for (uint32_t p = count; p-- > 0;) {

@@ -62,7 +62,7 @@ static int compare_durations(const void *a, const void *b)
 /* Drop the shorter half of the slices. */
 static void thin_slices(struct picture_slices *s)
 {
-	uint64_t *durations = lookup_grow(NULL, 0, s->count, sizeof *durations);
+	uint64_t *durations = allocate_list(s->count, sizeof *durations);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < s->count; i++)
@@ -85,12 +85,7 @@ static void add_slice(struct picture_slices *s, const struct picture_slice *slic
 		s->left_out++;
 		return;
 	}
-	if (s->count == s->room) {
-		size_t room = s->room ? 2 * s->room : 256;
-
-		s->list = lookup_grow(s->list, s->room, room, sizeof *s->list);
-		s->room = room;
-	}
+	GROW_LIST(s->list, s->count, s->room);
 	s->list[s->count++] = *slice;
 	if (s->count > s->most)
 		thin_slices(s);
@@ -123,12 +118,7 @@ static struct source *get_source(struct painter *x, unsigned what, uint32_t numb
 
 	if (found != LOOKUP_NONE)
 		return &x->sources[found];
-	if (x->source_count == x->source_room) {
-		uint32_t room = x->source_room ? 2 * x->source_room : 64;
-
-		x->sources = lookup_grow(x->sources, x->source_room, room, sizeof *x->sources);
-		x->source_room = room;
-	}
+	GROW_LIST(x->sources, x->source_count, x->source_room);
 	idmap_put(&x->by_key, key, x->source_count);
 	x->sources[x->source_count] = *like;
 	x->sources[x->source_count].row = NOT_SHOWN;
@@ -233,12 +223,7 @@ static struct picture_row *add_row(struct picture *p, enum picture_kind kind)
 {
 	struct picture_row *row;
 
-	if (p->row_count == p->row_room) {
-		size_t room = p->row_room ? 2 * p->row_room : 32;
-
-		p->rows = lookup_grow(p->rows, p->row_room, room, sizeof *p->rows);
-		p->row_room = room;
-	}
+	GROW_LIST(p->rows, p->row_count, p->row_room);
 	row = &p->rows[p->row_count++];
 	*row = (struct picture_row){.kind = kind, .device = UINT32_MAX, .pauses = UINT32_MAX};
 	return row;
@@ -251,7 +236,7 @@ __attribute__((format(printf, 1, 2))) static char *make_text(const char *format,
 
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
-		text = lookup_grow(NULL, 0, 1, 1);
+		text = allocate_list(1, 1);
 	va_end(args);
 	return text;
 }
@@ -319,9 +304,9 @@ static void show_source(struct painter *x, struct source *s)
 	row->process = s->process;
 	row->ordinal = s->ordinal;
 	row->count = s->count;
-	row->busy = lookup_grow(NULL, 0, bins, sizeof *row->busy);
+	row->busy = allocate_list(bins, sizeof *row->busy);
 	if (s->kind == PICTURE_THREAD) {
-		row->wait = lookup_grow(NULL, 0, bins, sizeof *row->wait);
+		row->wait = allocate_list(bins, sizeof *row->wait);
 		row->group = describe_process(x, s->process);
 		row->label = describe_thread(x, s->thread);
 		s->until_ns = 0;
@@ -333,7 +318,7 @@ static void show_source(struct painter *x, struct source *s)
 		make_text("%s", gt_view_device_label(&x->view, s->device, label, sizeof label));
 	row->label =
 		s->kind == PICTURE_DEVICE ? make_text("all queues") : describe_queue(x, s->queue);
-	s->spans = lookup_grow(NULL, 0, 1, sizeof *s->spans);
+	s->spans = allocate_list(1, sizeof *s->spans);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -376,7 +361,7 @@ static bool is_alone(const struct painter *x, const struct source *s)
 static void choose_rows(struct painter *x)
 {
 	struct source **chosen =
-		lookup_grow(NULL, 0, x->source_count ? x->source_count : 1, sizeof(void *));
+		allocate_list(x->source_count ? x->source_count : 1, sizeof(void *));
 	uint32_t count = 0;
 
 	for (int kind = PICTURE_DEVICE; kind <= PICTURE_THREAD; kind++) {
@@ -620,12 +605,7 @@ static void add_point(void *painter, const struct gt_memory_track *track, uint64
 		find_pauses_of(x, row, track->process);
 	}
 	row = &x->picture->rows[x->memory_row + track->index];
-	if (row->point_count == row->point_room) {
-		size_t room = row->point_room ? 2 * row->point_room : 64;
-
-		row->points = lookup_grow(row->points, row->point_room, room, sizeof *row->points);
-		row->point_room = room;
-	}
+	GROW_LIST(row->points, row->point_count, row->point_room);
 	row->points[row->point_count++] = (struct picture_point){ns, in_use};
 }
 

@@ -19,12 +19,7 @@ void picture_users_add(struct picture_users *users, uint32_t process)
 	for (uint32_t i = users->count; i-- > 0;) /* the process is mostly the last one */
 		if (users->list[i] == process)
 			return;
-	if (users->count == users->room) {
-		uint32_t room = users->room ? 2 * users->room : 4;
-
-		users->list = lookup_grow(users->list, users->room, room, sizeof *users->list);
-		users->room = room;
-	}
+	GROW_LIST(users->list, users->count, users->room);
 	users->list[users->count++] = process;
 }
 
@@ -47,12 +42,7 @@ static void add_edges(struct edges *e, uint64_t from_ns, uint64_t to_ns,
 {
 	if (to_ns <= from_ns)
 		return;
-	if (e->count + 2 > e->room) {
-		size_t room = e->room ? 2 * e->room : 64;
-
-		e->list = lookup_grow(e->list, e->room, room, sizeof *e->list);
-		e->room = room;
-	}
+	GROW_LIST(e->list, e->count + 1, e->room);
 	e->list[e->count++] = (struct edge){from_ns, !span, !!span, span};
 	e->list[e->count++] = (struct edge){to_ns, -!span, -!!span, span};
 }
@@ -99,12 +89,7 @@ static void add_pause(struct picture *p, struct picture_pauses *to, uint64_t fro
 		last->end_ns = to_ns;
 		return;
 	}
-	if (to->count == to->room) {
-		size_t room = to->room ? 2 * to->room : 16;
-
-		to->list = lookup_grow(to->list, to->room, room, sizeof *to->list);
-		to->room = room;
-	}
+	GROW_LIST(to->list, to->count, to->room);
 	to->list[to->count++] = (struct picture_pause){from_ns, to_ns, why};
 }
 
@@ -137,12 +122,7 @@ static uint32_t keep_set(struct picture *p, const struct picture_pauses *set)
 {
 	if (!set->count)
 		return UINT32_MAX;
-	if (p->pauses_count == p->pauses_room) {
-		uint32_t room = p->pauses_room ? 2 * p->pauses_room : 8;
-
-		p->pauses = lookup_grow(p->pauses, p->pauses_room, room, sizeof *p->pauses);
-		p->pauses_room = room;
-	}
+	GROW_LIST(p->pauses, p->pauses_count, p->pauses_room);
 	p->pauses[p->pauses_count] = *set;
 	return p->pauses_count++;
 }

@@ -13,6 +13,8 @@
 
 #include "cli/plugin_check.h"
 
+#include "util/grow.h"
+
 #define SECOND_NS UINT64_C(1000000000)
 
 struct gt_trial *gt_trial_now;
@@ -281,15 +283,12 @@ static void look_at_content(struct gt_trial *t, const pu1ActivityRecord *r)
 
 static bool keep_record(struct gt_trial *t, const pu1ActivityRecord *r)
 {
-	pu1ActivityRecord *more;
+	pu1ActivityRecord *more =
+		gt_grow(t->records, t->record_count, &t->record_room, sizeof *more);
 
-	if (t->record_count == t->record_room) {
-		t->record_room = t->record_room ? 2 * t->record_room : 1024;
-		more = realloc(t->records, t->record_room * sizeof *more);
-		if (!more)
-			return false;
-		t->records = more;
-	}
+	if (!more)
+		return false;
+	t->records = more;
 	more = &t->records[t->record_count++];
 	memset(more, 0, sizeof *more);
 	memcpy(more, r, r->size < sizeof *r ? r->size : sizeof *r);

@@ -135,7 +135,7 @@ static uint64_t find_shortest(const struct picture_pauses *set)
 
 	if (set->count <= PAUSES_MOST)
 		return 0;
-	sorted = lookup_grow(NULL, 0, set->count, sizeof *sorted);
+	sorted = allocate_list(set->count, sizeof *sorted);
 	memcpy(sorted, set->list, set->count * sizeof *sorted);
 	qsort(sorted, set->count, sizeof *sorted, compare_lengths);
 	shortest = sorted[set->count - PAUSES_MOST].end_ns -
@@ -248,7 +248,7 @@ static void put_notes(FILE *out, const struct picture *p, uint64_t pauses_left_o
 
 static void put_timeline(FILE *out, const struct picture *p)
 {
-	uint32_t *order = lookup_grow(NULL, 0, p->row_count + 1, sizeof *order);
+	uint32_t *order = allocate_list(p->row_count + 1, sizeof *order);
 
 	picture_order(p, order);
 	fprintf(out, "\"time\":{\"start\":%" PRIu64 ",\"end\":%" PRIu64 ",",

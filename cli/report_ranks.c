@@ -248,7 +248,7 @@ static int compare_values(const void *a, const void *b)
 void report_make_rank_spread(struct grid *g, const struct summary *s)
 {
 	const struct ranks *r = &s->ranks;
-	struct value *values = lookup_grow(NULL, 0, r->count, sizeof *values);
+	struct value *values = allocate_list(r->count, sizeof *values);
 
 	for (size_t m = 0; m < sizeof measures / sizeof *measures && r->count > 1; m++) {
 		struct grid_cell *cell;

@@ -35,12 +35,7 @@ static void add_line(struct lines *l, const char *text)
 {
 	size_t n = strlen(text);
 
-	if (l->bytes + n + 2 > l->room) {
-		size_t room = 2 * (l->bytes + n + 2);
-
-		l->text = lookup_grow(l->text, l->room, room, 1);
-		l->room = room;
-	}
+	GROW_LIST(l->text, l->bytes + n + 1, l->room);
 	if (l->bytes)
 		l->text[l->bytes++] = '\n';
 	memcpy(l->text + l->bytes, text, n + 1);
@@ -162,7 +157,7 @@ static void add_shown(struct grid *g, const struct summary *s, struct gt_frame_n
 static void add_rows(struct grid *g, const struct summary *s, struct gt_frame_names *names)
 {
 	const struct launched *l = &s->launched;
-	struct shown *list = lookup_grow(NULL, 0, l->count + 1, sizeof *list);
+	struct shown *list = allocate_list(l->count + 1, sizeof *list);
 	size_t count;
 	uint64_t all = 0;
 	bool has_activity = false;

@@ -651,7 +651,7 @@ const char *report_process_end(bool ended, bool proper_end, int wait_status, boo
 
 static void make_processes(struct grid *g, const struct summary *s)
 {
-	bool *replaced = lookup_grow(NULL, 0, s->process_count, sizeof *replaced);
+	bool *replaced = allocate_list(s->process_count, sizeof *replaced);
 	struct idmap later = {0};
 
 	for (uint32_t i = s->process_count; i-- > 0;)

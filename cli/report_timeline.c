@@ -323,7 +323,7 @@ static void print_row(const struct canvas *v, const struct picture_row *row)
 static void print_rows(const struct canvas *v)
 {
 	const struct picture *p = v->picture;
-	uint32_t *order = lookup_grow(NULL, 0, p->row_count, sizeof *order);
+	uint32_t *order = allocate_list(p->row_count, sizeof *order);
 	const char *group = NULL;
 
 	picture_order(p, order);

@@ -26,6 +26,7 @@
 #include "util/grow.h"
 
 enum {
+	ANSWER_PART = 4096, /* size of the buffer for the next part of an answer */
 	ANSWER_SECONDS = 5,
 	OTHERS_SECONDS = 1,   /* time limit for querying other users' sessions, as root */
 	EXCHANGES_MOST = 256, /* largest number of parallel exchanges */
@@ -176,18 +177,14 @@ static void send_request(struct exchange *e)
  * a session may send endlessly. */
 static void read_answer(struct exchange *e)
 {
+	char *more = gt_grow_to(e->text, e->bytes + ANSWER_PART, &e->room, 1);
 	ssize_t n;
 
-	if (e->room - e->bytes < 2) {
-		char *more = realloc(e->text, e->room ? 2 * e->room : 4096);
-
-		if (!more) {
-			end_exchange(e, ENOMEM, "out of memory for a session's answer");
-			return;
-		}
-		e->text = more;
-		e->room = e->room ? 2 * e->room : 4096;
+	if (!more) {
+		end_exchange(e, ENOMEM, "out of memory for a session's answer");
+		return;
 	}
+	e->text = more;
 	n = recv(e->fd, e->text + e->bytes, e->room - e->bytes - 1, 0);
 	if (n < 0 && errno != EINTR && errno != EAGAIN)
 		end_exchange(e, errno, "cannot read the session's answer");

@@ -131,8 +131,7 @@ static void put_row(const struct top_view *v, struct grid *g, const struct order
 static void make_rows(const struct top_view *v, struct grid *g, const struct top_rows *rows,
 		      bool copies)
 {
-	struct ordered_row *sorted =
-		lookup_grow(NULL, 0, rows->count ? rows->count : 1, sizeof *sorted);
+	struct ordered_row *sorted = allocate_list(rows->count ? rows->count : 1, sizeof *sorted);
 	uint64_t sum_ns = 0;
 
 	for (uint32_t i = 0; i < rows->count; i++) {

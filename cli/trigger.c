@@ -165,7 +165,7 @@ int trigger_create(const char *expression, struct gt_trigger *out)
 	} later[] = {{FILTER_DEVICE, "device"}, {FILTER_THREAD, "thread"}, {FILTER_QUEUE, "queue"},
 		     {FILTER_RANGE, "range"},   {FILTER_HOST, "host"},     {FILTER_RANK, "rank"},
 		     {FILTER_AT, "at"}};
-	struct trigger *t = lookup_grow(NULL, 0, 1, sizeof *t);
+	struct trigger *t = allocate_list(1, sizeof *t);
 	struct filter_error error;
 
 	t->filter = filter_create(expression, give_texts, t, &error);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "util/grow.h"
 
 bool gt_collective_kernel_named(const char *name)
 {
@@ -54,17 +55,11 @@ int gt_collective_kernels_add(struct gt_collective_kernels *k, const struct gt_i
 			      uint32_t member, uint32_t part)
 {
 	const struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
-	struct gt_collective_task *t;
+	struct gt_collective_task *t = gt_grow(k->tasks, k->task_count, &k->task_room, sizeof *t);
 
-	if (k->task_count == k->task_room) {
-		size_t room = k->task_room ? k->task_room * 2 : 256;
-		void *more = reallocarray(k->tasks, room, sizeof *k->tasks);
-
-		if (!more)
-			return gt_error(-ENOMEM, "cannot store collective calls");
-		k->tasks = more;
-		k->task_room = room;
-	}
+	if (!t)
+		return gt_error(-ENOMEM, "cannot store collective calls");
+	k->tasks = t;
 	t = &k->tasks[k->task_count++];
 	*t = (struct gt_collective_task){.process = call->process, .member = member, .part = part};
 	gt_call_role(&view, GT_ROLE_STREAM, 0, &t->stream);
@@ -86,21 +81,18 @@ void gt_collective_kernels_batch(struct gt_collective_kernels *k, const struct g
 
 int gt_collective_kernels_note(struct gt_collective_kernels *k, const struct gt_item *kernel)
 {
+	struct gt_collective_kernel *more;
+
 	if (kernel->graph || !kernel->id || !kernel->start_ns ||
 	    kernel->end_ns < kernel->start_ns) {
 		k->of_graphs += kernel->graph != 0;
 		k->unlinked += !kernel->graph;
 		return 0;
 	}
-	if (k->kernel_count == k->kernel_room) {
-		size_t room = k->kernel_room ? k->kernel_room * 2 : 256;
-		void *more = reallocarray(k->kernels, room, sizeof *k->kernels);
-
-		if (!more)
-			return gt_error(-ENOMEM, "cannot store the kernels of collective calls");
-		k->kernels = more;
-		k->kernel_room = room;
-	}
+	more = gt_grow(k->kernels, k->kernel_count, &k->kernel_room, sizeof *more);
+	if (!more)
+		return gt_error(-ENOMEM, "cannot store the kernels of collective calls");
+	k->kernels = more;
 	k->kernels[k->kernel_count++] =
 		(struct gt_collective_kernel){.id = kernel->id,
 					      .start_ns = kernel->start_ns,

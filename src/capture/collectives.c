@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "util/grow.h"
 
 /* MPI_COMM_WORLD and MPI_COMM_SELF of MPICH and its derivatives */
 enum { MPICH_WORLD = 0x44000000, MPICH_SELF = 0x44000001 };
@@ -61,21 +62,17 @@ static int grow_current(struct gt_collectives *c)
 static struct gt_collective_member *add_member(struct gt_collectives *c, uint32_t process,
 					       uint64_t handle, uint64_t communicator)
 {
+	struct gt_collective_member *more;
 	uint32_t *slot;
 
 	if (grow_current(c))
 		return NULL;
-	if (c->count == c->room) {
-		size_t room = c->room ? c->room * 2 : 64;
-		void *more = reallocarray(c->members, room, sizeof *c->members);
-
-		if (!more) {
-			gt_error(-ENOMEM, "cannot store collective calls");
-			return NULL;
-		}
-		c->members = more;
-		c->room = room;
+	more = gt_grow(c->members, c->count, &c->room, sizeof *more);
+	if (!more) {
+		gt_error(-ENOMEM, "cannot store collective calls");
+		return NULL;
 	}
+	c->members = more;
 	slot = find_current(c, process, handle);
 	c->current_count += !*slot;
 	c->members[c->count] = (struct gt_collective_member){
@@ -125,15 +122,10 @@ static int add_part(struct gt_collectives *c, struct gt_collective_member *m,
 		c->is_full = true;
 		return 0;
 	}
-	if (m->count == m->room) {
-		size_t room = m->room ? m->room * 2 : 16;
-		void *more = reallocarray(m->parts, room, sizeof *m->parts);
-
-		if (!more)
-			return gt_error(-ENOMEM, "cannot store collective calls");
-		m->parts = more;
-		m->room = room;
-	}
+	p = gt_grow(m->parts, m->count, &m->room, sizeof *p);
+	if (!p)
+		return gt_error(-ENOMEM, "cannot store collective calls");
+	m->parts = p;
 	p = &m->parts[m->count++];
 	*p = (struct gt_collective_part){.start_ns = call->start_ns,
 					 .op = GT_OP(GT_OP_DOMAIN(call->op), GT_OP_NUMBER(call->op),

@@ -93,7 +93,7 @@ struct gt_cursor {
 	 * unknown */
 	uint32_t *order;
 	uint64_t *group_words;
-	size_t group_room, word_room, group_count, word_count, open_count, group_next;
+	size_t group_room, order_room, word_room, group_count, word_count, open_count, group_next;
 	bool going_out;
 
 	uint64_t stack[GT_EXTERNAL_STACK_COUNT][STACK_MAX];

@@ -29,6 +29,7 @@
 #include "capture/cursor.h"
 #include "capture/decode_row.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 /* Times --------------------------------------------------------------------- */
 
@@ -263,34 +264,19 @@ static __attribute__((noinline)) bool stack_item(struct gt_item *item, const str
 
 static int group_room(struct gt_cursor *k, uint32_t count)
 {
-	size_t nodes = k->group_room, words = k->word_room;
-	struct waiting_item *group;
-	uint32_t *order;
-	uint64_t *w;
+	struct waiting_item *group =
+		gt_grow(k->group, k->group_count, &k->group_room, sizeof *group);
+	uint32_t *order = gt_grow(k->order, k->group_count, &k->order_room, sizeof *order);
+	uint64_t *words =
+		gt_grow(k->group_words, k->word_count + count, &k->word_room, sizeof *words);
 
-	if (k->group_count == nodes) {
-		nodes = nodes ? nodes * 2 : 64;
-		group = reallocarray(k->group, nodes, sizeof *group);
-		k->group = group ? group : k->group;
-		order = group ? reallocarray(k->order, nodes, sizeof *order) : NULL;
-		k->order = order ? order : k->order;
-		if (!order)
-			return gt_error(-ENOMEM, "cannot store the nested calls of capture %s",
-					k->capture->files[0].path);
-		k->group_room = nodes;
-	}
-	if (words - k->word_count < count) {
-		words = words ? words : 1024;
-		while (words - k->word_count < count)
-			words *= 2;
-		w = reallocarray(k->group_words, words, sizeof *w);
-		if (!w)
-			return gt_error(-ENOMEM, "cannot store the nested calls of capture %s",
-					k->capture->files[0].path);
-		k->group_words = w;
-		k->word_room = words;
-	}
-	return 0;
+	k->group = group ? group : k->group;
+	k->order = order ? order : k->order;
+	k->group_words = words ? words : k->group_words;
+	if (group && order && words)
+		return 0;
+	return gt_error(-ENOMEM, "cannot store the nested calls of capture %s",
+			k->capture->files[0].path);
 }
 
 /* Add a call to the group. The call becomes the parent of the calls on `open` that it encloses. */

@@ -5,6 +5,7 @@
 
 #include "capture/block_index.h"
 #include "capture/scan.h"
+#include "util/grow.h"
 
 void gt_index_begin(struct gt_index_writer *x, uint64_t at)
 {
@@ -23,19 +24,12 @@ void gt_index_fini(struct gt_index_writer *x)
 
 static uint8_t *make_room(struct gt_index_writer *x, size_t bytes)
 {
-	size_t room = x->room ? x->room : 4096;
-	uint8_t *more;
+	uint8_t *more = gt_grow_to(x->heads, x->bytes + bytes, &x->room, 1);
 
-	while (room - x->bytes < bytes)
-		room *= 2;
-	if (room != x->room) {
-		more = realloc(x->heads, room);
-		if (!more)
-			return NULL;
-		x->heads = more;
-		x->room = room;
-	}
-	return x->heads + x->bytes;
+	if (!more)
+		return NULL;
+	x->heads = more;
+	return more + x->bytes;
 }
 
 /* Add a head. The extension follows @head. */

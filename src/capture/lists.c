@@ -6,22 +6,17 @@
 
 #include "capture/reader.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 int gt_list_grow(void **list, size_t *room, size_t count, size_t item_bytes)
 {
-	size_t wanted = *room ? *room * 2 : 16;
-	char *p;
+	const size_t old_room = *room;
+	char *more = gt_grow(*list, count, room, item_bytes);
 
-	if (count < *room)
-		return 0;
-	while (wanted <= count)
-		wanted *= 2;
-	p = reallocarray(*list, wanted, item_bytes);
-	if (!p)
-		return gt_error(-ENOMEM, "cannot store a list of %zu entries", wanted);
-	memset(p + *room * item_bytes, 0, (wanted - *room) * item_bytes);
-	*list = p;
-	*room = wanted;
+	if (!more)
+		return gt_error(-ENOMEM, "cannot store a list of %zu entries", count);
+	memset(more + old_room * item_bytes, 0, (*room - old_room) * item_bytes);
+	*list = more;
 	return 0;
 }
 

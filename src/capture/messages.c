@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "util/error.h"
+#include "util/grow.h"
 
 enum {
 	MPICH_ANY_SOURCE = -2,
@@ -70,15 +71,11 @@ static int add_request(struct gt_messages *m, uint32_t process, uint64_t address
 
 static int add_message(struct gt_messages *m, const struct gt_message *message)
 {
-	if (m->count == m->room) {
-		size_t room = m->room ? m->room * 2 : 256;
-		void *more = reallocarray(m->list, room, sizeof *m->list);
+	struct gt_message *more = gt_grow(m->list, m->count, &m->room, sizeof *more);
 
-		if (!more)
-			return gt_error(-ENOMEM, "cannot store messages");
-		m->list = more;
-		m->room = room;
-	}
+	if (!more)
+		return gt_error(-ENOMEM, "cannot store messages");
+	m->list = more;
 	m->list[m->count++] = *message;
 	return 0;
 }
@@ -272,15 +269,12 @@ static void take_comparable(struct gt_messages *m,
 static int add_wait(struct gt_messages *m, const struct gt_message *sent,
 		    const struct gt_message *received)
 {
-	if (m->wait_count == m->wait_room) {
-		size_t room = m->wait_room ? m->wait_room * 2 : 256;
-		void *more = reallocarray(m->waits, room, sizeof *m->waits);
+	struct gt_message_wait *more =
+		gt_grow(m->waits, m->wait_count, &m->wait_room, sizeof *more);
 
-		if (!more)
-			return gt_error(-ENOMEM, "cannot store messages");
-		m->waits = more;
-		m->wait_room = room;
-	}
+	if (!more)
+		return gt_error(-ENOMEM, "cannot store messages");
+	m->waits = more;
 	m->waits[m->wait_count++] = (struct gt_message_wait){.process = received->process,
 							     .for_process = sent->process,
 							     .by_kernel = received->by_kernel,

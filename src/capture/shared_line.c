@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "util/grow.h"
+
 enum {
 	CLOSE_BOUNDS_NS = 20000, /* minimum duration of a collective call between two hosts */
 	WINDOWS_MOST = 64,
@@ -19,15 +21,11 @@ struct gt_shared_return {
 
 static void add_return(struct gt_shared_calls *s, uint64_t there_ns, uint64_t here_ns)
 {
-	if (s->count == s->room) {
-		size_t room = s->room ? s->room * 2 : 256;
-		void *more = reallocarray(s->returns, room, sizeof *s->returns);
+	struct gt_shared_return *more = gt_grow(s->returns, s->count, &s->room, sizeof *more);
 
-		if (!more)
-			return; /* without the call, the result is only less precise */
-		s->returns = more;
-		s->room = room;
-	}
+	if (!more)
+		return; /* without the call, the result is only less precise */
+	s->returns = more;
 	s->returns[s->count++] = (struct gt_shared_return){there_ns, (int64_t)(here_ns - there_ns)};
 }
 

@@ -9,6 +9,7 @@
 
 #include "capture/checksum.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 enum {
 	KEPT_MAX_BYTES = 8 << 20, /* maximum size of buffered metadata while writes fail */
@@ -17,19 +18,12 @@ enum {
 int gt_writer_grow(const struct gt_capture_writer *w, uint8_t **buffer, size_t *room, size_t used,
 		   size_t bytes)
 {
-	size_t wanted = *room ? *room : 4096;
-	uint8_t *p;
+	uint8_t *more = gt_grow_to(*buffer, used + bytes, room, 1);
 
-	if (*room - used >= bytes)
-		return 0;
-	while (wanted - used < bytes)
-		wanted *= 2;
-	p = realloc(*buffer, wanted);
-	if (!p)
+	if (!more)
 		return gt_error(-ENOMEM, "capture %s: cannot create a buffer of %zu bytes", w->path,
-				wanted);
-	*buffer = p;
-	*room = wanted;
+				used + bytes);
+	*buffer = more;
 	return 0;
 }
 

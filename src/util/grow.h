@@ -16,7 +16,7 @@
  */
 static inline void *gt_grow_to(void *list, size_t count, size_t *room, size_t bytes)
 {
-	size_t wanted = *room ? 2 * *room : 64;
+	size_t wanted = *room ? 2 * *room : 16;
 	void *moved;
 
 	if (count <= *room)

@@ -2,15 +2,17 @@
 /* Growing arrays and tables of the analyses never return a failure. If memory runs out, the
  * innermost guard_memory() of the thread returns -ENOMEM instead.
  *
- *   guard_memory(step, data) -> step -> .. lookup_grow() -> memory_ran_out()
- *         ▲                                                      |
- *         └──────────────── longjmp(): -ENOMEM ──────────────────┘
+ *   guard_memory(step, data) -> step -> .. grow_list() -> memory_ran_out()
+ *         ▲                                                    |
+ *         └──────────────── longjmp(): -ENOMEM ────────────────┘
  *
  * The structs that @step fills stay consistent, because a table is replaced only after its new
  * memory was allocated; the caller releases them as after any other error. A cursor that is open in
  * @step is not closed. */
 #ifndef GPUTAP_ANALYSIS_BASE_GUARD_MEMORY_H
 #define GPUTAP_ANALYSIS_BASE_GUARD_MEMORY_H
+
+#include <stddef.h>
 
 /**
  * guard_memory() - call a function that may run out of memory
@@ -21,5 +23,26 @@ int guard_memory(int (*step)(void *data), void *data);
 
 /* Leave the innermost guard of this thread. Without a guard, abort. */
 __attribute__((noreturn)) void memory_ran_out(void);
+
+/* Return a list of @count elements of @bytes, which are zero. */
+void *allocate_list(size_t count, size_t bytes);
+/* Resize a list of @old_count elements to exactly @count. New elements are zero. */
+void *resize_list(void *list, size_t old_count, size_t count, size_t bytes);
+/* Like gt_grow_to() (util/grow.h), and new elements are zero. */
+void *grow_list(void *list, size_t count, size_t *room, size_t bytes);
+
+/* Make room in @list, which has space for @room elements (of any unsigned type), for one more than
+ * @count elements. New elements are zero. */
+#define GROW_LIST(list, count, room)                                                     \
+	do {                                                                             \
+		size_t room_ = (room);                                                   \
+                                                                                         \
+		if ((count) < room_)                                                     \
+			break;                                                           \
+		(list) = grow_list((list), (size_t)(count) + 1, &room_, sizeof *(list)); \
+		(room) = (__typeof__(room))room_;                                        \
+		if ((room) != room_) /* more elements than the type can count */         \
+			memory_ran_out();                                                \
+	} while (0)
 
 #endif

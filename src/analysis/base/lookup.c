@@ -5,19 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/guard_memory.h"
-
-void *lookup_grow(void *old, size_t old_count, size_t count, size_t each)
-{
-	char *p = reallocarray(old, count ? count : 1, each);
-
-	if (!p)
-		memory_ran_out();
-	if (count > old_count)
-		memset(p + old_count * each, 0, (count - old_count) * each);
-	return p;
-}
-
 /* Texts ------------------------------------------------------------------------ */
 
 static uint64_t hash_text(const char *text)
@@ -34,7 +21,7 @@ static void texts_rehash(struct texts *t)
 	uint32_t count = t->slot_count ? t->slot_count * 2 : 64;
 
 	free(t->slots);
-	t->slots = lookup_grow(NULL, 0, count, sizeof *t->slots);
+	t->slots = allocate_list(count, sizeof *t->slots);
 	t->slot_count = count;
 	for (uint32_t i = 0; i < t->count; i++) {
 		uint32_t s = (uint32_t)hash_text(t->text[i]) & (count - 1);
@@ -54,12 +41,8 @@ uint32_t texts_put(struct texts *t, const char *text)
 	for (; t->slots[s]; s = (s + 1) & (t->slot_count - 1))
 		if (!strcmp(t->text[t->slots[s] - 1], text))
 			return t->slots[s] - 1;
-	if (t->count == t->room) {
-		t->text =
-			lookup_grow(t->text, t->room, t->room ? t->room * 2 : 64, sizeof *t->text);
-		t->room = t->room ? t->room * 2 : 64;
-	}
-	t->text[t->count] = strcpy(lookup_grow(NULL, 0, strlen(text) + 1, 1), text);
+	GROW_LIST(t->text, t->count, t->room);
+	t->text[t->count] = strcpy(allocate_list(strlen(text) + 1, 1), text);
 	t->slots[s] = ++t->count;
 	return t->count - 1;
 }
@@ -98,7 +81,7 @@ void idmap_put(struct idmap *m, uint64_t key, uint32_t value)
 	if (m->count * 2 >= m->slot_count) {
 		struct idmap old = *m;
 		m->slot_count = old.slot_count ? old.slot_count * 2 : 64;
-		m->slots = lookup_grow(NULL, 0, m->slot_count, sizeof *m->slots);
+		m->slots = allocate_list(m->slot_count, sizeof *m->slots);
 		for (uint32_t i = 0; i < old.slot_count; i++)
 			if (old.slots[i].used)
 				*find_slot(m, old.slots[i].key) = old.slots[i];

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Two small tables for commands that read records: numbered texts, which can be looked up by number
- * and by text, and a map from numbers to numbers. If memory runs out, lookup_grow() reports it and
- * ends the command, which has no data to save. */
+ * and by text, and a map from numbers to numbers. If memory runs out, they leave the innermost
+ * guard_memory(). */
 #ifndef GPUTAP_ANALYSIS_BASE_LOOKUP_H
 #define GPUTAP_ANALYSIS_BASE_LOOKUP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOOKUP_NONE UINT32_MAX
+#include "analysis/base/guard_memory.h"
 
-/* Reallocate to @count elements of @each bytes and zero the new ones. If memory runs out, exit. */
-void *lookup_grow(void *old, size_t old_count, size_t count, size_t each);
+#define LOOKUP_NONE UINT32_MAX
 
 /* Numbered texts. Equal texts have the same number, and numbers start with 0. Empty if
  * zero-initialised. */

@@ -31,16 +31,11 @@ static size_t add_pair(struct diff_result *result, size_t *room)
 {
 	struct diff_pair *pair;
 
-	if (result->pair_count == *room) {
-		size_t more = *room ? *room * 2 : 64;
-
-		result->pairs = lookup_grow(result->pairs, *room, more, sizeof *result->pairs);
-		*room = more;
-	}
+	GROW_LIST(result->pairs, result->pair_count, *room);
 	pair = &result->pairs[result->pair_count];
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
-		pair->rows[side] = lookup_grow(NULL, 0, result->sides[side].run_count,
-					       sizeof *pair->rows[side]);
+		pair->rows[side] =
+			allocate_list(result->sides[side].run_count, sizeof *pair->rows[side]);
 	return result->pair_count++;
 }
 
@@ -98,7 +93,7 @@ static void take_candidate(struct diff_pair *pair, struct diff_pair *from)
 static void align_alike(struct diff_result *result)
 {
 	struct texts names = {0};
-	struct alike *alike = lookup_grow(NULL, 0, result->pair_count + 1, sizeof *alike);
+	struct alike *alike = allocate_list(result->pair_count + 1, sizeof *alike);
 
 	for (size_t i = 0; i < result->pair_count; i++) {
 		struct diff_pair *pair = &result->pairs[i];
@@ -177,7 +172,7 @@ static int compare_doubles(const void *a, const void *b)
 static void find_median(const struct diff_result *result, struct diff_pair *pair, unsigned side)
 {
 	size_t runs = result->sides[side].run_count, n = 0;
-	double *medians = lookup_grow(NULL, 0, runs, sizeof *medians);
+	double *medians = allocate_list(runs, sizeof *medians);
 
 	for (size_t i = 0; i < runs; i++) {
 		const struct diff_row *row = pair->rows[side][i];
@@ -286,8 +281,7 @@ static void compare_runs(const struct diff_result *result, struct diff_pair *pai
 	struct diff_values sides[DIFF_SIDES];
 
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
-		values[side] =
-			lookup_grow(NULL, 0, result->sides[side].run_count, sizeof *values[side]);
+		values[side] = allocate_list(result->sides[side].run_count, sizeof *values[side]);
 		sides[side].log = values[side];
 		sides[side].count =
 			collect_runs(result, pair, side, totals, values[side], &variance);
@@ -312,7 +306,7 @@ static void compare_occurrences(const struct diff_result *result, struct diff_pa
 		const struct diff_row *row = pair->rows[side][0];
 		size_t n = 0;
 
-		values[side] = lookup_grow(NULL, 0, run->unit_slots + 1, sizeof *values[side]);
+		values[side] = allocate_list(run->unit_slots + 1, sizeof *values[side]);
 		for (uint32_t i = 0; row->of_units && i < run->unit_slots; i++)
 			if (row->of_units[i] > 0)
 				values[side][n++] = log((double)row->of_units[i]);
@@ -518,7 +512,7 @@ static enum diff_verdict judge_pair(const struct diff_result *result, const stru
 
 static void control_discoveries(struct diff_result *result)
 {
-	double *p = lookup_grow(NULL, 0, result->pair_count + 1, sizeof *p);
+	double *p = allocate_list(result->pair_count + 1, sizeof *p);
 	size_t n = 0;
 
 	for (size_t i = 0; i < result->pair_count; i++)

@@ -30,7 +30,7 @@ char *diff_plain_name(const char *name)
 		bool hexadecimal;
 	} parts[] = {{"0x", true},  {"$_", false}, {"'lambda", false},
 		     {"}#", false}, {")#", false}, {"_GLOBAL__N__", true}};
-	char *plain = lookup_grow(NULL, 0, strlen(name) * 2 + 1, 1), *to = plain, last = ' ';
+	char *plain = allocate_list(strlen(name) * 2 + 1, 1), *to = plain, last = ' ';
 	bool changed = false;
 
 	while (*name) {

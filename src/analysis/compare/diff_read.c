@@ -46,7 +46,7 @@ static uint32_t find_row(struct diff_run *run, enum diff_table table, const char
 			 uint32_t device, uint32_t rank)
 {
 	size_t size = strlen(name) + 64;
-	char *key = lookup_grow(NULL, 0, size, 1);
+	char *key = allocate_list(size, 1);
 	uint32_t row;
 
 	snprintf(key, size, "%c%" PRIx32 " %" PRIx32 " %s", 'A' + (int)table, device, rank, name);
@@ -54,12 +54,7 @@ static uint32_t find_row(struct diff_run *run, enum diff_table table, const char
 	free(key);
 	if (row < run->row_count)
 		return row;
-	if (run->row_count == run->row_room) {
-		uint32_t room = run->row_room ? run->row_room * 2 : 64;
-
-		run->rows = lookup_grow(run->rows, run->row_room, room, sizeof *run->rows);
-		run->row_room = room;
-	}
+	GROW_LIST(run->rows, run->row_count, run->row_room);
 	run->rows[run->row_count] = (struct diff_row){
 		.table = table,
 		.name = texts_put(&run->names, name),
@@ -102,13 +97,7 @@ static uint32_t row_of_group(struct reading *r, enum summary_class class, uint32
 	uint32_t rank = LOOKUP_NONE, row;
 	char *name;
 
-	if (group >= r->group_room[class]) {
-		uint32_t room = group * 2 + 64;
-
-		r->row_of_group[class] = lookup_grow(r->row_of_group[class], r->group_room[class],
-						     room, sizeof *r->row_of_group[class]);
-		r->group_room[class] = room;
-	}
+	GROW_LIST(r->row_of_group[class], group, r->group_room[class]);
 	if (r->row_of_group[class][group])
 		return r->row_of_group[class][group] - 1;
 	if (g->place != LOOKUP_NONE)
@@ -134,7 +123,7 @@ static void add_to_unit(struct reading *r, struct diff_row *row,
 	if (slot >= UNIT_SLOTS)
 		return;
 	if (!row->of_units)
-		row->of_units = lookup_grow(NULL, 0, UNIT_SLOTS, sizeof *row->of_units);
+		row->of_units = allocate_list(UNIT_SLOTS, sizeof *row->of_units);
 	row->of_units[slot] += (float)what->duration_ns;
 }
 
@@ -154,13 +143,7 @@ static void observe_operator(void *data, uint32_t name, uint64_t duration_ns)
 	struct reading *r = data;
 	uint32_t row;
 
-	if (name >= r->operator_room) {
-		uint32_t room = name * 2 + 64;
-
-		r->row_of_operator = lookup_grow(r->row_of_operator, r->operator_room, room,
-						 sizeof *r->row_of_operator);
-		r->operator_room = room;
-	}
+	GROW_LIST(r->row_of_operator, name, r->operator_room);
 	if (!r->row_of_operator[name])
 		r->row_of_operator[name] =
 			find_row(r->run, DIFF_GPU_BY_RANGE, texts_get(&r->s->names, name),
@@ -231,7 +214,7 @@ static uint32_t row_of_graph(struct reading *r, uint32_t at)
 static void add_graphs(struct reading *r)
 {
 	const struct graphs *g = &r->s->graphs;
-	uint32_t *rows = lookup_grow(NULL, 0, g->count + 1, sizeof *rows);
+	uint32_t *rows = allocate_list(g->count + 1, sizeof *rows);
 
 	for (uint32_t i = 0; i < g->count; i++)
 		rows[i] = row_of_graph(r, i);
@@ -471,7 +454,7 @@ static int read_rows(struct reading *r, const char *unit, bool keep_series)
 
 	if (rc)
 		return rc;
-	r->slots = lookup_grow(NULL, 0, r->units.count + 1, sizeof *r->slots);
+	r->slots = allocate_list(r->units.count + 1, sizeof *r->slots);
 	rc = summary_add(r->s, r->capture);
 	rc = rc ? rc : summary_finish(r->s);
 	if (rc)

@@ -22,12 +22,7 @@ static void halve_sample(struct diff_series *s)
 
 static void add_to_sample(struct diff_series *s, double value)
 {
-	if (s->sample_count == s->sample_room) {
-		uint32_t room = s->sample_room ? s->sample_room * 2 : 8;
-
-		s->sample = lookup_grow(s->sample, s->sample_room, room, sizeof *s->sample);
-		s->sample_room = room;
-	}
+	GROW_LIST(s->sample, s->sample_count, s->sample_room);
 	/* the k-th value in a stratum replaces the previous choice with probability 1/k */
 	if (s->stride == 1 || next_random(s) % ++s->in_stratum == 0)
 		s->sample[s->sample_count] = (float)value;

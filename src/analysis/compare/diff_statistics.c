@@ -240,7 +240,7 @@ static struct errors errors_of(const struct moments *ratios, const struct moment
 static void draw(const struct diff_series *baseline, const struct diff_series *candidate,
 		 unsigned blocks, struct errors *median, struct errors *mean)
 {
-	struct drawing *b = lookup_grow(NULL, 0, 2, sizeof *b), *a = b + 1;
+	struct drawing *b = allocate_list(2, sizeof *b), *a = b + 1;
 	struct moments medians = {0}, means = {0}, medians_baseline = {0}, means_baseline = {0};
 	unsigned times_baseline[BLOCKS], times_candidate[BLOCKS];
 	bool paired = baseline->count == candidate->count;
@@ -435,7 +435,7 @@ static double location_of(const struct diff_values *v, bool robust)
 	double sum = 0;
 
 	if (robust) {
-		double *copy = lookup_grow(NULL, 0, v->count, sizeof *copy);
+		double *copy = allocate_list(v->count, sizeof *copy);
 
 		memcpy(copy, v->log, v->count * sizeof *copy);
 		sum = median_of(copy, v->count);
@@ -451,7 +451,7 @@ static double location_of(const struct diff_values *v, bool robust)
 static double *residuals_of(const struct diff_values *baseline, double at_baseline,
 			    const struct diff_values *candidate, double at_candidate)
 {
-	double *r = lookup_grow(NULL, 0, baseline->count + candidate->count, sizeof *r);
+	double *r = allocate_list(baseline->count + candidate->count, sizeof *r);
 
 	for (size_t i = 0; i < baseline->count; i++)
 		r[i] = baseline->log[i] - at_baseline;
@@ -471,7 +471,7 @@ static double plain_variance(const double *r, size_t n, double freedom)
 
 static double robust_variance(const double *r, size_t n, double freedom)
 {
-	double *copy = lookup_grow(NULL, 0, n, sizeof *copy), scale;
+	double *copy = allocate_list(n, sizeof *copy), scale;
 
 	for (size_t i = 0; i < n; i++)
 		copy[i] = fabs(r[i]);
@@ -564,7 +564,7 @@ double diff_variance_of_median(const struct diff_series *s)
 
 	if (n < LEAST_VALUES)
 		return 0;
-	d = lookup_grow(NULL, 0, 1, sizeof *d);
+	d = allocate_list(1, sizeof *d);
 	prepare(d, s, 1);
 	low = (uint32_t)fmax(0, floor(n / 2.0 - 0.98 * sqrt(n)));
 	high = (uint32_t)fmin(n - 1, ceil(n / 2.0 + 0.98 * sqrt(n)));
@@ -590,7 +590,7 @@ static int compare_ranked(const void *a, const void *b)
 
 void diff_control_discoveries(double *p, size_t count)
 {
-	struct ranked *sorted = lookup_grow(NULL, 0, count + 1, sizeof *sorted);
+	struct ranked *sorted = allocate_list(count + 1, sizeof *sorted);
 	double smallest = 1;
 
 	for (size_t i = 0; i < count; i++)

@@ -14,12 +14,7 @@ static void add_unit(struct diff_units *u, const struct gt_range *range, const c
 		return;
 	if (strcmp(pattern, range->name) != 0 && fnmatch(pattern, range->name, FNM_NOESCAPE) != 0)
 		return;
-	if (u->count == u->room) {
-		uint32_t room = u->room ? u->room * 2 : 64;
-
-		u->units = lookup_grow(u->units, u->room, room, sizeof *u->units);
-		u->room = room;
-	}
+	GROW_LIST(u->units, u->count, u->room);
 	u->units[u->count++] = (struct diff_unit){
 		.thread = (uint64_t)range->process << 32 | range->ordinal,
 		.first = range->begun,

@@ -71,7 +71,7 @@ void idle_init(struct idle *s)
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
 		size_t count = gt_operation_count((enum gt_domain)d);
 
-		s->operations[d] = lookup_grow(NULL, 0, count, sizeof *s->operations[d]);
+		s->operations[d] = allocate_list(count, sizeof *s->operations[d]);
 		for (size_t n = 0; n < count; n++)
 			s->operations[d][n] = idle_describe_operation(GT_OP(d, n, 0));
 		s->operation_counts[d] = (uint32_t)count;
@@ -107,12 +107,7 @@ static uint32_t find_row(struct idle *s, const struct idle_owner *owner)
 	for (; (i = idmap_get(&s->row_numbers, hash)) != LOOKUP_NONE; hash++)
 		if (!memcmp(&s->rows[i].owner, owner, sizeof *owner))
 			return s->last_row = i;
-	if (s->row_count == s->row_room) {
-		uint32_t room = s->row_room ? 2 * s->row_room : 8;
-
-		s->rows = lookup_grow(s->rows, s->row_room, room, sizeof *s->rows);
-		s->row_room = room;
-	}
+	GROW_LIST(s->rows, s->row_count, s->row_room);
 	s->rows[s->row_count] = (struct idle_row){.owner = *owner};
 	idmap_put(&s->row_numbers, hash, s->row_count);
 	return s->last_row = s->row_count++;
@@ -135,12 +130,7 @@ static uint32_t find_origin(struct idle *s, const struct idle_origin *origin)
 	for (; (i = idmap_get(&s->origin_numbers, hash)) != LOOKUP_NONE; hash++)
 		if (is_origin(s, i, origin))
 			return s->last_origin = i;
-	if (s->origin_count == s->origin_room) {
-		uint32_t room = s->origin_room ? 2 * s->origin_room : 8;
-
-		s->origins = lookup_grow(s->origins, s->origin_room, room, sizeof *s->origins);
-		s->origin_room = room;
-	}
+	GROW_LIST(s->origins, s->origin_count, s->origin_room);
 	s->origins[s->origin_count] = *origin;
 	idmap_put(&s->origin_numbers, hash, s->origin_count);
 	return s->last_origin = s->origin_count++;
@@ -268,9 +258,9 @@ static struct idle_device *device_at(struct idle *s, uint32_t device)
 		       count = ((size_t)device + 1) * IDLE_LARGEST;
 
 		s->devices =
-			lookup_grow(s->devices, s->device_count, device + 1, sizeof *s->devices);
-		s->largest = lookup_grow(s->largest, old, count, sizeof *s->largest);
-		s->unrecorded_ns = lookup_grow(s->unrecorded_ns, s->device_count, device + 1,
+			resize_list(s->devices, s->device_count, device + 1, sizeof *s->devices);
+		s->largest = resize_list(s->largest, old, count, sizeof *s->largest);
+		s->unrecorded_ns = resize_list(s->unrecorded_ns, s->device_count, device + 1,
 					       sizeof *s->unrecorded_ns);
 		s->device_count = device + 1;
 	}

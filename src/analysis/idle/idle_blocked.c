@@ -98,7 +98,7 @@ static int compare_streams(const void *a, const void *b)
 
 struct idle_blocked *idle_blocked_create(void)
 {
-	struct idle_blocked *h = lookup_grow(NULL, 0, 1, sizeof *h);
+	struct idle_blocked *h = allocate_list(1, sizeof *h);
 
 	wait_targets_init(&h->wait_targets);
 	h->joins = (struct sorter){.row_bytes = sizeof(struct held_join), .compare = compare_joins};

@@ -69,12 +69,7 @@ static void read_range(struct walk *w)
 
 static void push_range(struct walk *w, const struct idle_range_row *row)
 {
-	if (w->range_count == w->range_room) {
-		size_t room = w->range_room ? 2 * w->range_room : 16;
-
-		w->ranges = lookup_grow(w->ranges, w->range_room, room, sizeof *w->ranges);
-		w->range_room = room;
-	}
+	GROW_LIST(w->ranges, w->range_count, w->range_room);
 	w->ranges[w->range_count++] = (struct open_range){row->end, row->name};
 }
 
@@ -226,12 +221,7 @@ static void open_gap(struct walk *w, const struct idle_gap_row *row)
 {
 	struct idle_open *gap;
 
-	if (w->gap_count == w->gap_room) {
-		size_t room = w->gap_room ? 2 * w->gap_room : 16;
-
-		w->gaps = lookup_grow(w->gaps, w->gap_room, room, sizeof *w->gaps);
-		w->gap_room = room;
-	}
+	GROW_LIST(w->gaps, w->gap_count, w->gap_room);
 	gap = &w->gaps[w->gap_count];
 	idle_open_gap(w->idle, gap, row);
 	if (!row->id || row->thread == LOOKUP_NONE) {
@@ -329,12 +319,7 @@ static void step_call(struct walk *w, const struct gt_item *call)
 	advance(w, call->start_ns);
 	if (w->gap_count)
 		see_calls(w, call);
-	if (w->call_count == w->call_room) {
-		size_t room = w->call_room ? 2 * w->call_room : 16;
-
-		w->calls = lookup_grow(w->calls, w->call_room, room, sizeof *w->calls);
-		w->call_room = room;
-	}
+	GROW_LIST(w->calls, w->call_count, w->call_room);
 	w->calls[w->call_count++] = (struct open_call){call->id, call->end_ns, call->op,
 						       idle_call_cause(w->idle, call)};
 }
@@ -378,7 +363,7 @@ int idle_walk_host(struct idle *s)
 	size_t processes = gt_capture_process_count(s->capture);
 	int rc;
 
-	w.processes = lookup_grow(NULL, 0, processes, 1);
+	w.processes = allocate_list(processes, 1);
 	read_gap(&w);
 	read_range(&w);
 	rc = walk_calls(&w);

@@ -99,7 +99,7 @@ static void find_unrecorded(struct reading *r)
 {
 	if (!unrecorded_is_possible(r->capture))
 		return;
-	r->lists = lookup_grow(NULL, 0, r->device_count, sizeof *r->lists);
+	r->lists = allocate_list(r->device_count, sizeof *r->lists);
 	for (uint32_t d = 0; d < r->device_count; d++)
 		r->lists[d] = unrecorded_make(&r->unrecorded, r->capture, d, NULL, NULL);
 	r->idle.unrecorded = r->lists;

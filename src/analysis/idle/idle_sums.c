@@ -36,12 +36,7 @@ static __attribute__((noinline)) uint32_t find_detail(struct idle *s, uint32_t r
 	for (; (i = idmap_get(&s->detail_numbers, hash)) != LOOKUP_NONE; hash++)
 		if (is_detail(s, i, row, cause, op, name))
 			return i;
-	if (s->detail_count == s->detail_room) {
-		uint32_t room = s->detail_room ? 2 * s->detail_room : 64;
-
-		s->details = lookup_grow(s->details, s->detail_room, room, sizeof *s->details);
-		s->detail_room = room;
-	}
+	GROW_LIST(s->details, s->detail_count, s->detail_room);
 	idmap_put(&s->detail_numbers, hash, s->detail_count);
 	s->details[s->detail_count] =
 		(struct idle_detail){.row = row, .cause = cause, .op = op, .name = name};
@@ -190,7 +185,7 @@ static const struct unrecorded_list *find_paused(struct idle *s, uint32_t proces
 	const size_t count = gt_capture_process_count(s->capture);
 
 	if (!s->paused) {
-		s->paused = lookup_grow(NULL, 0, count, sizeof *s->paused);
+		s->paused = allocate_list(count, sizeof *s->paused);
 		s->paused_count = count;
 		for (uint32_t p = 0; p < count; p++)
 			s->paused[p] = unrecorded_of_process(s->capture, p);

@@ -40,12 +40,7 @@ uint32_t unrecorded_find_user(struct unrecorded *u, uint32_t device, uint32_t pr
 
 	if (i != LOOKUP_NONE)
 		return i;
-	if (u->count == u->room) {
-		uint32_t room = u->room ? 2 * u->room : 16;
-
-		u->users = lookup_grow(u->users, u->room, room, sizeof *u->users);
-		u->room = room;
-	}
+	GROW_LIST(u->users, u->count, u->room);
 	u->users[u->count] = (struct unrecorded_user){device, process, UINT64_MAX, 0};
 	idmap_put(&u->by_key, key, u->count);
 	return u->count++;
@@ -55,12 +50,7 @@ uint32_t unrecorded_find_user(struct unrecorded *u, uint32_t device, uint32_t pr
 
 static void add_edge(struct edges *e, uint64_t time, enum edge_kind kind, int step)
 {
-	if (e->count == e->room) {
-		size_t room = e->room ? 2 * e->room : 64;
-
-		e->edges = lookup_grow(e->edges, e->room, room, sizeof *e->edges);
-		e->room = room;
-	}
+	GROW_LIST(e->edges, e->count, e->room);
 	e->edges[e->count++] = (struct edge){time, kind, step};
 }
 
@@ -124,12 +114,7 @@ static void add_span(struct unrecorded_list *l, uint64_t start, uint64_t end)
 		l->spans[l->count - 1].end = end;
 		return;
 	}
-	if (l->count == l->room) {
-		size_t room = l->room ? 2 * l->room : 16;
-
-		l->spans = lookup_grow(l->spans, l->room, room, sizeof *l->spans);
-		l->room = room;
-	}
+	GROW_LIST(l->spans, l->count, l->room);
 	l->spans[l->count++] = (struct unrecorded_span){start, end};
 }
 
@@ -174,7 +159,7 @@ struct unrecorded_list unrecorded_make(const struct unrecorded *u, const struct 
 				       uint32_t device, unrecorded_match *match, const void *data)
 {
 	const size_t sessions = gt_capture_session_count(capture);
-	struct session_span *spans = lookup_grow(NULL, 0, sessions + 1, sizeof *spans);
+	struct session_span *spans = allocate_list(sessions + 1, sizeof *spans);
 	struct unrecorded_list list;
 	struct edges edges = {0};
 

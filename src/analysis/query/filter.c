@@ -57,7 +57,7 @@ static void node_destroy(struct filter_node *n)
 static struct filter_node *node_create(enum filter_node_type type, struct filter_node *left,
 				       struct filter_node *right)
 {
-	struct filter_node *n = lookup_grow(NULL, 0, 1, sizeof *n);
+	struct filter_node *n = allocate_list(1, sizeof *n);
 
 	n->type = type;
 	n->left = left;
@@ -148,7 +148,7 @@ static char *take_value(struct parser *p)
 			return NULL;
 		}
 	}
-	value = lookup_grow(NULL, 0, n + 1, 1);
+	value = allocate_list(n + 1, 1);
 	memcpy(value, start, n);
 	return value;
 }
@@ -165,11 +165,11 @@ static uint32_t put_occurrence(struct parser *p, const char *at, const char *nam
 		fail_at(p, at, "more than %d numbered ranges", OCCURRENCES_MOST);
 		return FILTER_NO_OCCURRENCE;
 	}
-	f->occurrences = lookup_grow(f->occurrences, f->occurrence_count, f->occurrence_count + 1u,
+	f->occurrences = resize_list(f->occurrences, f->occurrence_count, f->occurrence_count + 1u,
 				     sizeof *o);
 	o = &f->occurrences[f->occurrence_count];
 	*o = (struct filter_occurrence){.first = value->first, .last = value->last};
-	o->name = lookup_grow(NULL, 0, value->name_bytes + 1, 1);
+	o->name = allocate_list(value->name_bytes + 1, 1);
 	memcpy(o->name, name, value->name_bytes);
 	return f->occurrence_count++;
 }
@@ -493,10 +493,7 @@ static struct filter_node *parse_chain(struct parser *p, bool tight)
 	size_t count = 0, room = 0;
 
 	do {
-		if (count == room) {
-			nodes = lookup_grow(nodes, room, 2 * room + 2, sizeof *nodes);
-			room = 2 * room + 2;
-		}
+		GROW_LIST(nodes, count, room);
 		nodes[count++] = tight ? parse_not(p) : parse_chain(p, true);
 	} while (!p->failed &&
 		 (take_word(p, tight ? "and" : "or") || take_sign(p, tight ? "&&" : "||")));
@@ -517,7 +514,7 @@ static struct filter_node *parse_or(struct parser *p)
 struct filter *filter_create(const char *expression, filter_texts_fn *texts, void *data,
 			     struct filter_error *error)
 {
-	struct filter *f = lookup_grow(NULL, 0, 1, sizeof *f);
+	struct filter *f = allocate_list(1, sizeof *f);
 	struct parser p = {.filter = f, .text = expression, .at = expression, .error = error};
 
 	*f = (struct filter){.texts = texts, .data = data};
@@ -571,12 +568,7 @@ bool filter_occurrence_begins(struct filter *f, uint32_t i, uint32_t process, ui
 	if (n < o->first || n > o->last)
 		return false;
 	o->found = true;
-	if (process >= o->span_count) {
-		uint32_t room = process * 2 + 8;
-
-		o->spans = lookup_grow(o->spans, o->span_count, room, sizeof *o->spans);
-		o->span_count = room;
-	}
+	GROW_LIST(o->spans, process, o->span_count);
 	span = &o->spans[process];
 	if (!span->to_ns)
 		*span = (struct filter_span){from_ns, to_ns};
@@ -636,10 +628,7 @@ static bool match_text(const struct filter *f, struct filter_node *n, uint32_t n
 {
 	if (number == LOOKUP_NONE)
 		return false;
-	if (number >= n->known_count) {
-		n->known = lookup_grow(n->known, n->known_count, (size_t)number * 2 + 64, 1);
-		n->known_count = number * 2 + 64;
-	}
+	GROW_LIST(n->known, number, n->known_count);
 	if (n->known[number] == UNDECIDED)
 		n->known[number] = decide_text(f, n, number) ? DECIDED_TRUE : DECIDED_FALSE;
 	return n->known[number] == DECIDED_TRUE;

@@ -57,12 +57,7 @@ static uint32_t put_set(struct range_paths *e, uint32_t name, uint32_t around)
 
 	if (set != LOOKUP_NONE)
 		return set;
-	if (e->set_count == e->set_room) {
-		uint32_t room = e->set_room ? e->set_room * 2 : 64;
-
-		e->sets = lookup_grow(e->sets, e->set_room, room, sizeof *e->sets);
-		e->set_room = room;
-	}
+	GROW_LIST(e->sets, e->set_count, e->set_room);
 	e->sets[e->set_count] = (struct range_path){name, around};
 	idmap_put(&e->set_numbers, key, e->set_count);
 	return e->set_count++;
@@ -83,12 +78,7 @@ static void note_change(struct range_paths *e, const struct range_paths_ranges *
 	}
 	if (last && last->thread == r->thread && last->set == set)
 		return;
-	if (e->change_count == e->change_room) {
-		size_t room = e->change_room ? e->change_room * 2 : 1024;
-
-		e->changes = lookup_grow(e->changes, e->change_room, room, sizeof *e->changes);
-		e->change_room = room;
-	}
+	GROW_LIST(e->changes, e->change_count, e->change_room);
 	e->changes[e->change_count++] = (struct range_paths_change){id, r->thread, set};
 }
 
@@ -115,12 +105,7 @@ static void close_before(struct range_paths *e, struct range_paths_ranges *r, ui
 static void open_range(struct range_paths *e, struct range_paths_ranges *r,
 		       const struct range_paths_row *row)
 {
-	if (r->depth == r->room) {
-		uint32_t room = r->room ? r->room * 2 : 64;
-
-		r->open = lookup_grow(r->open, r->room, room, sizeof *r->open);
-		r->room = room;
-	}
+	GROW_LIST(r->open, r->depth, r->room);
 	r->open[r->depth++] = (struct range_paths_range){row->last, (uint32_t)row->name};
 	note_change(e, r, row->first);
 }

@@ -37,7 +37,7 @@ struct ranges_read {
 	uint64_t *named;
 	/* for each name: 1 if the name was looked up, so that its element of `named` is valid */
 	uint8_t *asked;
-	uint32_t named_room;
+	uint32_t named_room, asked_room;
 };
 
 static int compare_counted(const void *a, const void *b)
@@ -126,12 +126,7 @@ static void add_range(struct ranges_read *r, const struct counted_range *range, 
 		range_paths_add(r->range_paths, range->thread, range->begun, range->ended, name);
 		return;
 	}
-	if (r->timed_count == r->timed_room) {
-		uint32_t room = r->timed_room ? r->timed_room * 2 : 16;
-
-		r->timed = lookup_grow(r->timed, r->timed_room, room, sizeof *r->timed);
-		r->timed_room = room;
-	}
+	GROW_LIST(r->timed, r->timed_count, r->timed_room);
 	r->timed[r->timed_count++] =
 		(struct timed_range){range->thread, range->begun,
 				     range->open ? UINT64_MAX : range->end_ns, name};
@@ -140,13 +135,8 @@ static void add_range(struct ranges_read *r, const struct counted_range *range, 
 /* Return the occurrences that refer to ranges of this name. */
 static uint64_t find_occurrences(struct ranges_read *r, uint32_t name)
 {
-	if (name >= r->named_room) {
-		uint32_t room = name * 2 + 64;
-
-		r->named = lookup_grow(r->named, r->named_room, room, sizeof *r->named);
-		r->asked = lookup_grow(r->asked, r->named_room, room, sizeof *r->asked);
-		r->named_room = room;
-	}
+	GROW_LIST(r->named, name, r->named_room);
+	GROW_LIST(r->asked, name, r->asked_room);
 	if (r->asked[name])
 		return r->named[name];
 	r->asked[name] = 1;

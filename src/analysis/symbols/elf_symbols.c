@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/grow.h"
+
 struct function {
 	uint64_t address, bytes;
 	const char *name;
@@ -83,6 +85,7 @@ static bool add_symbols(struct gt_elf_symbols *s, const Elf64_Shdr *table,
 			const Elf64_Shdr *strings)
 {
 	const Elf64_Sym *symbol;
+	struct function *more;
 	const char *names = part(s, strings->sh_offset & ~UINT64_C(7), 0, 0);
 	uint64_t count = table->sh_size / sizeof *symbol;
 
@@ -100,15 +103,10 @@ static bool add_symbols(struct gt_elf_symbols *s, const Elf64_Shdr *table,
 		    symbol[i].st_shndx == SHN_UNDEF || symbol[i].st_name >= strings->sh_size ||
 		    !names[symbol[i].st_name])
 			continue;
-		if (s->count == s->room) {
-			size_t room = s->room ? s->room * 2 : 1024;
-			void *grown = reallocarray(s->functions, room, sizeof *s->functions);
-
-			if (!grown)
-				return false;
-			s->functions = grown;
-			s->room = room;
-		}
+		more = gt_grow(s->functions, s->count, &s->room, sizeof *more);
+		if (!more)
+			return false;
+		s->functions = more;
 		s->functions[s->count++] =
 			(struct function){symbol[i].st_value, symbol[i].st_size,
 					  names + symbol[i].st_name,

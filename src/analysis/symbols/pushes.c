@@ -5,20 +5,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "util/grow.h"
+
 static int push_range(struct gt_pushes *r, enum gt_external_stack stack,
 		      struct gt_pushed_range range)
 {
-	if (r->stack[stack].depth == r->stack[stack].capacity) {
-		uint32_t bigger = r->stack[stack].capacity ? r->stack[stack].capacity * 2 : 8;
-		struct gt_pushed_range *moved =
-			realloc(r->stack[stack].open, bigger * sizeof *moved);
+	struct gt_pushed_range *more = gt_grow(r->stack[stack].open, r->stack[stack].depth,
+					       &r->stack[stack].capacity, sizeof *more);
 
-		if (!moved)
-			return -ENOMEM;
-		r->stack[stack].open = moved;
-		r->stack[stack].capacity = bigger;
-	}
-	r->stack[stack].open[r->stack[stack].depth++] = range;
+	if (!more)
+		return -ENOMEM;
+	r->stack[stack].open = more;
+	more[r->stack[stack].depth++] = range;
 	return 0;
 }
 

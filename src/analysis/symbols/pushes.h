@@ -16,7 +16,7 @@ struct gt_pushed_range {
 struct gt_pushes {
 	struct {
 		struct gt_pushed_range *open;
-		uint32_t depth, capacity;
+		size_t depth, capacity;
 	} stack[GT_EXTERNAL_STACK_COUNT];
 };
 

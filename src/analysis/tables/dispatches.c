@@ -20,11 +20,7 @@ void dispatches_add(struct dispatches *d, const struct gt_item *item)
 		return;
 	at = idmap_get(&d->ids, key);
 	if (at == LOOKUP_NONE) {
-		if (d->count == d->room) {
-			uint32_t more = d->room ? d->room * 2 : 64;
-			d->counts = lookup_grow(d->counts, d->room, more, sizeof *d->counts);
-			d->room = more;
-		}
+		GROW_LIST(d->counts, d->count, d->room);
 		at = d->count++;
 		idmap_put(&d->ids, key, at);
 	}

@@ -49,12 +49,7 @@ static struct edge_sum *find_sum(struct edges_reading *r, uint32_t edge, const s
 		    sum->ordinal == call->ordinal && sum->op == call->op)
 			return sum;
 	}
-	if (r->sum_count == r->sum_room) {
-		uint32_t room = r->sum_room ? 2 * r->sum_room : 64;
-
-		r->sums = lookup_grow(r->sums, r->sum_room, room, sizeof *r->sums);
-		r->sum_room = room;
-	}
+	GROW_LIST(r->sums, r->sum_count, r->sum_room);
 	row = r->sum_count++;
 	r->sums[row] = (struct edge_sum){edge, call->process, call->ordinal, call->op, 0};
 	idmap_put(&r->by_hash, key, row);
@@ -160,7 +155,7 @@ static size_t join_spans(struct gt_time_range *spans, size_t count)
 static int read_scope(struct edges_reading *r)
 {
 	struct gt_time_range *spans =
-		lookup_grow(NULL, 0, r->edge_count ? r->edge_count : 1, sizeof *spans);
+		allocate_list(r->edge_count ? r->edge_count : 1, sizeof *spans);
 	struct gt_scope scope = {.spans = spans};
 	int rc;
 
@@ -231,7 +226,7 @@ int edges_read(const struct summary *s, struct gt_capture *capture, struct devic
 
 	find_run(s, &start_ns, &end_ns);
 	r.edge_count = 2 * count;
-	r.edges = lookup_grow(NULL, 0, r.edge_count ? r.edge_count : 1, sizeof *r.edges);
+	r.edges = allocate_list(r.edge_count ? r.edge_count : 1, sizeof *r.edges);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct timeline *t = &s->tracks[i].all;
 		uint64_t first = t->first_ns > start_ns ? t->first_ns : start_ns;

@@ -60,12 +60,7 @@ static uint32_t find_row(struct gpu_by_range *o, uint32_t name)
 
 	if (row != LOOKUP_NONE)
 		return row;
-	if (o->count == o->room) {
-		uint32_t room = o->room ? o->room * 2 : 64;
-
-		o->rows = lookup_grow(o->rows, o->room, room, sizeof *o->rows);
-		o->room = room;
-	}
+	GROW_LIST(o->rows, o->count, o->room);
 	o->rows[o->count].name = name;
 	idmap_put(&o->by_name, name, o->count);
 	return o->count++;
@@ -74,12 +69,7 @@ static uint32_t find_row(struct gpu_by_range *o, uint32_t name)
 static void open_range(struct gpu_by_range *o, struct open_operators *r,
 		       const struct operator_row *row)
 {
-	if (r->depth == r->room) {
-		uint32_t room = r->room ? r->room * 2 : 64;
-
-		r->open = lookup_grow(r->open, r->room, room, sizeof *r->open);
-		r->room = room;
-	}
+	GROW_LIST(r->open, r->depth, r->room);
 	r->open[r->depth].last = row->last;
 	r->open[r->depth].row = find_row(o, (uint32_t)row->name);
 	if (!(row->name & ONLY_AROUND)) {

@@ -21,11 +21,7 @@ static uint32_t row_of(struct graphs *g, const struct gt_capture *capture,
 
 	if (row != LOOKUP_NONE)
 		return row;
-	if (g->count == g->room) {
-		g->rows =
-			lookup_grow(g->rows, g->room, g->room ? g->room * 2 : 16, sizeof *g->rows);
-		g->room = g->room ? g->room * 2 : 16;
-	}
+	GROW_LIST(g->rows, g->count, g->room);
 	graph = gt_capture_object_find(capture, item->process, GT_OBJECT_GRAPH, item->graph);
 	row = g->count++;
 	g->rows[row].process = item->process;
@@ -43,12 +39,7 @@ static struct graphs_launch *launch_of(struct graphs *g, uint32_t row, uint32_t 
 
 	if (launch != LOOKUP_NONE)
 		return &g->launches[launch];
-	if (g->launch_count == g->launch_room) {
-		g->launches =
-			lookup_grow(g->launches, g->launch_room,
-				    g->launch_room ? g->launch_room * 2 : 64, sizeof *g->launches);
-		g->launch_room = g->launch_room ? g->launch_room * 2 : 64;
-	}
+	GROW_LIST(g->launches, g->launch_count, g->launch_room);
 	idmap_put(&g->launch_ids, key, g->launch_count);
 	g->launches[g->launch_count].row = row;
 	g->rows[row].launches++;

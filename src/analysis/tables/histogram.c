@@ -18,7 +18,7 @@ static void count_value(struct histogram *h, uint64_t value)
 		step = (unsigned)(value >> (e - 5)) & (HISTOGRAM_STEPS - 1);
 	}
 	if (!h->octaves[octave])
-		h->octaves[octave] = lookup_grow(NULL, 0, HISTOGRAM_STEPS, sizeof **h->octaves);
+		h->octaves[octave] = allocate_list(HISTOGRAM_STEPS, sizeof **h->octaves);
 	h->octaves[octave][step]++;
 }
 
@@ -31,7 +31,7 @@ static uint64_t bucket_middle(unsigned octave, unsigned step)
 
 static void start_counting(struct histogram *h)
 {
-	h->octaves = lookup_grow(NULL, 0, HISTOGRAM_OCTAVES, sizeof *h->octaves);
+	h->octaves = allocate_list(HISTOGRAM_OCTAVES, sizeof *h->octaves);
 	for (uint64_t i = 0; i < h->count; i++)
 		count_value(h, h->values[i]);
 	free(h->values);
@@ -50,7 +50,7 @@ void histogram_add(struct histogram *h, uint64_t value)
 		count_value(h, value);
 	} else {
 		if ((h->count & (h->count - 1)) == 0)
-			h->values = lookup_grow(h->values, h->count, h->count ? h->count * 2 : 1,
+			h->values = resize_list(h->values, h->count, h->count ? h->count * 2 : 1,
 						sizeof *h->values);
 		h->values[h->count] = value;
 	}

@@ -23,12 +23,7 @@ static struct launched_row *get_row(struct launched *l, const struct launched_ro
 		    l->rows[i].name == like->name && l->rows[i].is_call == like->is_call)
 			return &l->rows[i];
 	}
-	if (l->count == l->room) {
-		uint32_t room = l->room ? l->room * 2 : 64;
-
-		l->rows = lookup_grow(l->rows, l->room, room, sizeof *l->rows);
-		l->room = room;
-	}
+	GROW_LIST(l->rows, l->count, l->room);
 	idmap_put(&l->by_hash, hash, l->count);
 	l->rows[l->count] = *like;
 	return &l->rows[l->count++];

@@ -15,12 +15,7 @@ static uint32_t page_of(struct linked *l, uint32_t process, uint64_t id, unsigne
 		if (l->pages[i].first_id == first && l->pages[i].process == process)
 			break;
 	if (i == LOOKUP_NONE) {
-		if (l->count == l->room) {
-			uint32_t room = l->room ? 2 * l->room : 16;
-
-			l->pages = lookup_grow(l->pages, l->room, room, sizeof *l->pages);
-			l->room = room;
-		}
+		GROW_LIST(l->pages, l->count, l->room);
 		i = l->count++;
 		l->pages[i] = (struct linked_page){.first_id = first, .process = process};
 		idmap_put(&l->by_hash, hash, i);

@@ -37,12 +37,7 @@ void odd_ranges_add(struct odd_ranges *o, uint32_t name, const struct gt_range *
 
 	if (!o->wanted || range->instant)
 		return;
-	if (name >= o->room) {
-		uint32_t room = name * 2 + 64;
-
-		o->names = lookup_grow(o->names, o->room, room, sizeof *o->names);
-		o->room = room;
-	}
+	GROW_LIST(o->names, name, o->room);
 	n = &o->names[name];
 	if (n->too_many)
 		return;
@@ -51,12 +46,7 @@ void odd_ranges_add(struct odd_ranges *o, uint32_t name, const struct gt_range *
 		*n = (struct odd_ranges_name){.too_many = true};
 		return;
 	}
-	if (n->count == n->room) {
-		uint32_t room = n->room ? n->room * 2 : 8;
-
-		n->list = lookup_grow(n->list, n->room, room, sizeof *n->list);
-		n->room = room;
-	}
+	GROW_LIST(n->list, n->count, n->room);
 	n->list[n->count++] =
 		(struct instance){range->start_ns, duration_ns, range->process, counts};
 }

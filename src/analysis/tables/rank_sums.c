@@ -15,11 +15,7 @@ void ranks_add_process(struct ranks *r, uint32_t process, uint32_t rank, uint32_
 	if (rank != LOOKUP_NONE) {
 		row = idmap_get(&r->ids, key);
 		if (row == LOOKUP_NONE) {
-			if (r->count == r->room) {
-				r->rows = lookup_grow(r->rows, r->room, r->room ? r->room * 2 : 16,
-						      sizeof *r->rows);
-				r->room = r->room ? r->room * 2 : 16;
-			}
+			GROW_LIST(r->rows, r->count, r->room);
 			row = r->count++;
 			r->rows[row] = (struct ranks_row){.rank = rank,
 							  .host = host,
@@ -28,11 +24,7 @@ void ranks_add_process(struct ranks *r, uint32_t process, uint32_t rank, uint32_
 		}
 		r->rows[row].processes++;
 	}
-	if (process >= r->process_room) {
-		r->of_process = lookup_grow(r->of_process, r->process_room, process * 2 + 16,
-					    sizeof *r->of_process);
-		r->process_room = process * 2 + 16;
-	}
+	GROW_LIST(r->of_process, process, r->process_room);
 	r->of_process[process] = row;
 }
 
@@ -105,10 +97,7 @@ void ranks_add_kernel(struct ranks *r, const struct gt_item *kernel, uint32_t nu
 
 	if (!row)
 		return;
-	if (number >= r->kind_room) {
-		r->kinds = lookup_grow(r->kinds, r->kind_room, number + 64, sizeof *r->kinds);
-		r->kind_room = number + 64;
-	}
+	GROW_LIST(r->kinds, number, r->kind_room);
 	if (!r->kinds[number])
 		r->kinds[number] = gt_collective_kernel_named(name) ? 2 : 1;
 	if (r->kinds[number] < 2)
@@ -396,7 +385,7 @@ int ranks_finish(struct ranks *r)
 	if (status)
 		return status;
 	if (r->count && r->count <= RANKS_PAIRS_MOST)
-		r->pairs = lookup_grow(NULL, 0, (size_t)r->count * r->count, sizeof *r->pairs);
+		r->pairs = allocate_list((size_t)r->count * r->count, sizeof *r->pairs);
 	r->unlinked_kernels = r->collectives.kernels.task_count
 				      ? r->collectives.kernels.unlinked
 				      : r->collectives.kernels.kernel_count;

@@ -161,7 +161,7 @@ static void add_slots(struct stages *s)
 {
 	free(s->slots);
 	s->slot_count = s->slot_count ? 2 * s->slot_count : 256;
-	s->slots = lookup_grow(NULL, 0, s->slot_count, sizeof *s->slots);
+	s->slots = allocate_list(s->slot_count, sizeof *s->slots);
 	for (uint32_t i = 0; i < s->origin_count; i++)
 		*slot_of(s, &s->origins[i]) = i + 1;
 }
@@ -180,13 +180,7 @@ static uint32_t get_number(struct stages *s, const struct stages_origin *origin,
 		add_slots(s);
 	slot = slot_of(s, origin);
 	if (!*slot) {
-		if (s->origin_count == s->origin_room) {
-			uint32_t room = s->origin_room ? 2 * s->origin_room : 64;
-
-			s->origins =
-				lookup_grow(s->origins, s->origin_room, room, sizeof *s->origins);
-			s->origin_room = room;
-		}
+		GROW_LIST(s->origins, s->origin_count, s->origin_room);
 		s->origins[s->origin_count] = *origin;
 		*slot = ++s->origin_count;
 	}
@@ -260,20 +254,13 @@ void stages_call(struct stages *s, const struct stages_call *call)
 
 static struct queue_state *queue_at(struct sweep *w, uint32_t number)
 {
-	if (number >= w->queue_room) {
-		w->queues = lookup_grow(w->queues, w->queue_room, number + 64, sizeof *w->queues);
-		w->queue_room = number + 64;
-	}
+	GROW_LIST(w->queues, number, w->queue_room);
 	return &w->queues[number];
 }
 
 static struct device *device_at(struct sweep *w, uint32_t number)
 {
-	if (number >= w->device_room) {
-		w->devices =
-			lookup_grow(w->devices, w->device_room, number + 8, sizeof *w->devices);
-		w->device_room = number + 8;
-	}
+	GROW_LIST(w->devices, number, w->device_room);
 	return &w->devices[number];
 }
 
@@ -294,12 +281,7 @@ static void advance(struct queue_state *q, uint64_t now)
 static void add_running(struct queue_state *q, const struct stage_row *activity,
 			const struct stages_origin *origin)
 {
-	if (q->count == q->room) {
-		size_t room = q->room ? 2 * q->room : 4;
-
-		q->running = lookup_grow(q->running, q->room, room, sizeof *q->running);
-		q->room = room;
-	}
+	GROW_LIST(q->running, q->count, q->room);
 	q->running[q->count++] =
 		(struct running){activity->from, activity->at, activity->other, origin->slack_ns};
 }
@@ -315,15 +297,9 @@ static void add_span(struct device *d, uint64_t start, uint64_t end)
 	if (d->count == SPANS_MOST) { /* activities never wait that long in a queue */
 		memmove(d->spans, d->spans + SPANS_MOST / 2, SPANS_MOST / 2 * sizeof *d->spans);
 		d->count = SPANS_MOST / 2;
-		last = &d->spans[d->count - 1];
 	}
-	if (d->count == d->room) {
-		size_t room = d->room ? 2 * d->room : 256;
-
-		d->spans = lookup_grow(d->spans, d->room, room, sizeof *d->spans);
-		d->room = room;
-		last = d->count ? &d->spans[d->count - 1] : NULL;
-	}
+	GROW_LIST(d->spans, d->count, d->room);
+	last = d->count ? &d->spans[d->count - 1] : NULL;
 	d->spans[d->count++] =
 		(struct span){start, end, last ? last->before + (last->end - last->start) : 0};
 }

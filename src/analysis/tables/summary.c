@@ -41,7 +41,7 @@ static void note_open(struct summary *s, struct summary_thread *t, const struct 
 	const unsigned depth = e->item->depth;
 
 	if (depth >= t->open_count) {
-		t->open = lookup_grow(t->open, t->open_count, depth + 4, sizeof *t->open);
+		t->open = resize_list(t->open, t->open_count, depth + 4, sizeof *t->open);
 		for (uint32_t i = t->open_count; i < depth + 4; i++)
 			t->open[i] = (struct summary_open){.group = LOOKUP_NONE};
 		t->open_count = depth + 4;
@@ -628,7 +628,7 @@ static int finish_stages(struct summary *s)
 {
 	const struct stages_out out = {s, take_latency, take_wait,
 				       s->no_idle ? NULL : take_activity};
-	struct stages_queue *queues = lookup_grow(NULL, 0, s->queue_count, sizeof *queues);
+	struct stages_queue *queues = allocate_list(s->queue_count, sizeof *queues);
 	uint64_t lost = 0;
 	int rc;
 

@@ -110,7 +110,7 @@ static uint32_t add_thread(struct summary_reading *r, uint32_t process, uint32_t
 	struct summary *s = r->s;
 	struct summary_thread *t;
 
-	SUMMARY_GROW(s->threads, s->thread_count, s->thread_room);
+	GROW_LIST(s->threads, s->thread_count, s->thread_room);
 	t = &s->threads[s->thread_count];
 	t->process = process;
 	t->ordinal = ordinal;
@@ -160,7 +160,7 @@ static uint32_t add_device(struct summary_reading *r, const struct gt_object_inf
 
 	if (number >= s->device_count) {
 		s->devices =
-			lookup_grow(s->devices, s->device_count, number + 1, sizeof *s->devices);
+			resize_list(s->devices, s->device_count, number + 1, sizeof *s->devices);
 		s->device_count = number + 1;
 	}
 	d = &s->devices[number];
@@ -213,7 +213,7 @@ static uint32_t queue_of(struct summary_reading *r, const struct gt_item *item, 
 	queue = idmap_get(&r->queues, key);
 	if (queue != LOOKUP_NONE)
 		return queue;
-	SUMMARY_GROW(s->queues, s->queue_count, s->queue_room);
+	GROW_LIST(s->queues, s->queue_count, s->queue_room);
 	queue = s->queue_count++;
 	s->queues[queue] = (struct summary_queue){.device = device,
 						  .process = item->process,

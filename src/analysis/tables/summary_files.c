@@ -44,7 +44,7 @@ void summary_add_sessions(struct summary_reading *r)
 	struct summary *s = r->s;
 	size_t count = gt_capture_session_count(r->capture);
 
-	s->files = lookup_grow(s->files, 0, (uint32_t)count, sizeof *s->files);
+	s->files = resize_list(s->files, 0, (uint32_t)count, sizeof *s->files);
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_capture_session *session = gt_capture_session_at(r->capture, i);
 		char kept[RETAINED_TEXT], recorded[RECORDED_TEXT];
@@ -93,7 +93,7 @@ static uint32_t place_of(struct summary *s, const struct summary_process *p)
 
 	if (!s->place_keys || number != LOOKUP_NONE)
 		return number;
-	SUMMARY_GROW(s->places, s->place_count, s->place_room);
+	GROW_LIST(s->places, s->place_count, s->place_room);
 	s->places[s->place_count] = place;
 	idmap_put(&s->place_ids, key, s->place_count);
 	return s->place_count++;
@@ -107,7 +107,7 @@ void summary_add_processes(struct summary_reading *r)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct gt_process_info *info = gt_capture_process(r->capture, i);
 		struct summary_process *p;
-		SUMMARY_GROW(s->processes, s->process_count, s->process_room);
+		GROW_LIST(s->processes, s->process_count, s->process_room);
 		p = &s->processes[s->process_count++];
 		*p = (struct summary_process){
 			.file = info->session,

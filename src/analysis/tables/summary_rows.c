@@ -20,7 +20,7 @@ static uint32_t find_track(struct summary *s, const struct summary_track_ids *k)
 	for (; (i = idmap_get(&s->tracks_by_hash, hash)) != LOOKUP_NONE; hash++)
 		if (is_track(&s->tracks[i], k))
 			return i;
-	SUMMARY_GROW(s->tracks, s->track_count, s->track_room);
+	GROW_LIST(s->tracks, s->track_count, s->track_room);
 	s->tracks[s->track_count] = (struct summary_track){.device = k->device,
 							   .name = k->name,
 							   .process = k->process,
@@ -86,7 +86,7 @@ static uint32_t find_group(struct summary_groups *groups, const struct group_ids
 	for (; (row = idmap_get(&groups->by_hash, hash)) != LOOKUP_NONE; hash++)
 		if (is_group(&groups->rows[row], k))
 			return row;
-	SUMMARY_GROW(groups->rows, groups->count, groups->room);
+	GROW_LIST(groups->rows, groups->count, groups->room);
 	groups->rows[groups->count] = (struct summary_group){
 		.domain = k->domain,
 		.name = k->name,
@@ -121,11 +121,7 @@ uint32_t summary_group_of(struct summary *s, const struct summary_entry *e)
 	};
 	uint32_t *hint;
 
-	if (e->name >= groups->hint_count) {
-		groups->hints = lookup_grow(groups->hints, groups->hint_count, e->name + 64,
-					    sizeof *groups->hints);
-		groups->hint_count = e->name + 64;
-	}
+	GROW_LIST(groups->hints, e->name, groups->hint_count);
 	hint = &groups->hints[e->name];
 	if (!*hint || !is_group(&groups->rows[*hint - 1], &k))
 		*hint = find_group(groups, &k, e) + 1;
@@ -160,7 +156,7 @@ void summary_add_failure(struct summary *s, const struct summary_entry *e)
 			return;
 		}
 	}
-	SUMMARY_GROW(s->failures, s->failure_count, s->failure_room);
+	GROW_LIST(s->failures, s->failure_count, s->failure_room);
 	idmap_put(&s->failure_ids, key, s->failure_count);
 	s->failures[s->failure_count++] =
 		(struct summary_failure){e->domain, e->name, e->status, device, e->refused, 1};

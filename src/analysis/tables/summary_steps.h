@@ -42,12 +42,6 @@ struct summary_entry {
 	bool refused;
 };
 
-#define SUMMARY_GROW(array, count, room)                                                     \
-	((count) == (room) ? ((array) = lookup_grow((array), (room), (room) ? (room)*2 : 16, \
-						    sizeof *(array)),                        \
-			      (room) = (room) ? (room)*2 : 16)                               \
-			   : 0)
-
 /* Key of a track. Small, because it is computed for every record. */
 struct summary_track_ids {
 	uint32_t device, name, process, thread, queue, place;

@@ -46,8 +46,8 @@ void summary_find_unrecorded(struct summary *s)
 	if (!s->unrecorded.count || !unrecorded_is_possible(s->capture))
 		return;
 	s->unrecorded_lists =
-		lookup_grow(NULL, 0, (size_t)s->device_count + s->track_count + s->ranks.count,
-			    sizeof *s->unrecorded_lists);
+		allocate_list((size_t)s->device_count + s->track_count + s->ranks.count,
+			      sizeof *s->unrecorded_lists);
 	for (uint32_t d = 0; d < s->device_count; d++)
 		make_list(s, d, NULL);
 	for (uint32_t i = 0; i < s->track_count; i++)

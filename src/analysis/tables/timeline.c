@@ -28,7 +28,7 @@ static void set_room(struct timeline *t, struct timeline_span **rows, size_t *ro
 	if (t->pool)
 		t->pool->bytes += (wanted - *room) * sizeof **rows;
 	if (wanted) {
-		*rows = lookup_grow(*rows, wanted, wanted, sizeof **rows);
+		*rows = resize_list(*rows, wanted, wanted, sizeof **rows);
 	} else {
 		free(*rows);
 		*rows = NULL;
@@ -158,7 +158,7 @@ static void merge_pending(struct timeline *t)
 	t->disorder = false;
 	from = find_span(t, t->pending[0].start);
 	tail_count = t->span_count - from;
-	tail = lookup_grow(NULL, 0, tail_count, sizeof *tail);
+	tail = allocate_list(tail_count, sizeof *tail);
 	if (tail_count)
 		memcpy(tail, t->spans + from, tail_count * sizeof *tail);
 	t->span_count = from;

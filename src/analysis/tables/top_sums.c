@@ -16,12 +16,7 @@ static struct top_row *get_row(struct top_rows *r, uint32_t name)
 
 	if (found != LOOKUP_NONE)
 		return &r->rows[found];
-	if (r->count == r->room) {
-		uint32_t room = r->room ? 2 * r->room : 64;
-
-		r->rows = lookup_grow(r->rows, r->room, room, sizeof *r->rows);
-		r->room = room;
-	}
+	GROW_LIST(r->rows, r->count, r->room);
 	idmap_put(&r->by_name, name, r->count);
 	r->rows[r->count] = (struct top_row){.name = name};
 	return &r->rows[r->count++];
@@ -68,7 +63,7 @@ static struct top_device *get_device(struct top_sums *s, const struct gt_capture
 		return NULL;
 	if (device >= s->device_count) {
 		s->devices =
-			lookup_grow(s->devices, s->device_count, device + 1, sizeof *s->devices);
+			resize_list(s->devices, s->device_count, device + 1, sizeof *s->devices);
 		s->device_count = device + 1;
 	}
 	object = gt_capture_device(c, device);
@@ -87,12 +82,7 @@ static void add_span(struct top_device *d, uint64_t start_ns, uint64_t end_ns)
 		start_ns = end_ns < d->kept_from_ns ? end_ns : d->kept_from_ns;
 	if (start_ns >= end_ns)
 		return;
-	if (d->count == d->room) {
-		size_t room = d->room ? 2 * d->room : 1024;
-
-		d->spans = lookup_grow(d->spans, d->room, room, sizeof *d->spans);
-		d->room = room;
-	}
+	GROW_LIST(d->spans, d->count, d->room);
 	d->spans[d->count++] = (struct top_span){start_ns, end_ns};
 }
 
@@ -189,13 +179,7 @@ static void add_unnamed(struct top_sums *s, const struct gt_item *item, uint64_t
 		if (s->unnamed[i].row.name == item->name && s->unnamed[i].process == item->process)
 			u = &s->unnamed[i];
 	if (!u) {
-		if (s->unnamed_count == s->unnamed_room) {
-			size_t room = s->unnamed_room ? 2 * s->unnamed_room : 16;
-
-			s->unnamed =
-				lookup_grow(s->unnamed, s->unnamed_room, room, sizeof *s->unnamed);
-			s->unnamed_room = room;
-		}
+		GROW_LIST(s->unnamed, s->unnamed_count, s->unnamed_room);
 		u = &s->unnamed[s->unnamed_count++];
 		*u = (struct top_unnamed){.row.name = item->name, .process = item->process};
 	}
