@@ -178,6 +178,12 @@ struct gt_record_device {
 };
 static_assert(sizeof(struct gt_record_device) == 16 * 8, "record layout is an ABI");
 
+/* Return a size as the fields of records store it. */
+static inline uint32_t gt_saturate_u32(uint64_t n)
+{
+	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
 /* Details of a kernel: number of its GT_OBJECT_KERNEL_SYMBOL (0: unknown), bytes of local memory
  * per work-group, bytes of private memory per work-item. Each value saturates at its maximum. */
 #define GT_KERNEL_DETAIL(symbol, group_bytes, private_bytes)  \

@@ -31,11 +31,6 @@ static void report_unlinked(struct gt_thread *t)
 			       "GPU activities whose launch CUPTI did not report");
 }
 
-static uint32_t saturate(uint64_t n)
-{
-	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-}
-
 /* A record under construction. */
 struct draft {
 	struct gt_record_device record;
@@ -108,7 +103,8 @@ static void record_kernel(struct gt_thread *t, const struct cupti_kernel *k)
 		GT_KERNEL_DETAIL(kernel.symbol, (uint32_t)(k->static_shared + k->dynamic_shared),
 				 k->local_per_thread);
 	for (int i = 0; i < 3; i++) {
-		r->global[i] = saturate((uint64_t)(uint32_t)k->grid[i] * (uint32_t)k->block[i]);
+		r->global[i] =
+			gt_saturate_u32((uint64_t)(uint32_t)k->grid[i] * (uint32_t)k->block[i]);
 		r->local[i] = (uint32_t)k->block[i];
 	}
 	end_record(t, &d);

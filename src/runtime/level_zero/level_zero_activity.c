@@ -35,11 +35,6 @@ struct submission {
 	struct gt_activity_info what;
 };
 
-static uint32_t saturate(uint64_t n)
-{
-	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-}
-
 /* Return true if the command's activity is wanted after the pause. A regular list may be run only
  * then. */
 static bool is_asked_after_pause(const struct gt_call *call, const void *handle)
@@ -261,9 +256,9 @@ static struct gt_activity_info kernel_what(const void *kernel,
 		what.block[2] = size->groupSizeZ;
 	}
 	if (groups) {
-		what.grid[0] = saturate((uint64_t)groups->groupCountX * what.block[0]);
-		what.grid[1] = saturate((uint64_t)groups->groupCountY * what.block[1]);
-		what.grid[2] = saturate((uint64_t)groups->groupCountZ * what.block[2]);
+		what.grid[0] = gt_saturate_u32((uint64_t)groups->groupCountX * what.block[0]);
+		what.grid[1] = gt_saturate_u32((uint64_t)groups->groupCountY * what.block[1]);
+		what.grid[2] = gt_saturate_u32((uint64_t)groups->groupCountZ * what.block[2]);
 	}
 	return what;
 }

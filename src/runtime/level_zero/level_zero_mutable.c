@@ -53,7 +53,7 @@ static void change_sizes(struct gt_lz_entry *e, const uint32_t *groups, const ui
 		if (block)
 			e->what.block[i] = block[i];
 		count *= e->what.block[i];
-		e->what.grid[i] = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+		e->what.grid[i] = gt_saturate_u32(count);
 	}
 }
 

@@ -393,11 +393,6 @@ static inline void gt_cl_fetch_ring(const struct gt_thread *t, size_t ahead, siz
 		__builtin_prefetch(t->cur + i, 1);
 }
 
-static inline uint32_t gt_cl_saturate_size(size_t n)
-{
-	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-}
-
 /* Set the global sizes and the bytes of a command that works on a region with elements of @element
  * bytes. Call only after the runtime has accepted the command. */
 static inline void gt_cl_set_region(struct gt_cl_activity *w, const size_t *region, size_t element)
@@ -406,7 +401,7 @@ static inline void gt_cl_set_region(struct gt_cl_activity *w, const size_t *regi
 		return;
 	w->what.bytes = (uint64_t)region[0] * region[1] * region[2] * element;
 	for (unsigned i = 0; i < 3; i++)
-		w->what.global[i] = gt_cl_saturate_size(region[i]);
+		w->what.global[i] = gt_saturate_u32(region[i]);
 }
 
 /**

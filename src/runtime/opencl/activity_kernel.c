@@ -14,9 +14,9 @@ static inline void set_range(struct gt_cl_what *what, cl_uint work_dim, const si
 	}
 	for (unsigned i = 0; i < work_dim && i < 3; i++) {
 		if (global)
-			what->global[i] = gt_cl_saturate_size(global[i]);
+			what->global[i] = gt_saturate_u32(global[i]);
 		if (local)
-			what->local[i] = gt_cl_saturate_size(local[i]);
+			what->local[i] = gt_saturate_u32(local[i]);
 	}
 }
 

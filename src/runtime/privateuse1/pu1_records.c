@@ -354,11 +354,6 @@ static enum gt_device_op device_op_of(const struct gputap_plugin_record *r)
 	}
 }
 
-static uint32_t saturated(uint64_t n)
-{
-	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-}
-
 static void write_plugin_activity(struct gt_pu1 *p, const struct gt_pu1_record *record,
 				  const struct gt_pu1_link *call)
 {
@@ -384,9 +379,9 @@ static void write_plugin_activity(struct gt_pu1 *p, const struct gt_pu1_record *
 		.end = r->end,
 		.bytes = r->bytes,
 		.object = {gt_pu1_range_of(r->external), 0},
-		.global = {saturated((uint64_t)r->grid[0] * r->block[0]),
-			   saturated((uint64_t)r->grid[1] * r->block[1]),
-			   saturated((uint64_t)r->grid[2] * r->block[2])},
+		.global = {gt_saturate_u32((uint64_t)r->grid[0] * r->block[0]),
+			   gt_saturate_u32((uint64_t)r->grid[1] * r->block[1]),
+			   gt_saturate_u32((uint64_t)r->grid[2] * r->block[2])},
 		.local = {r->block[0], r->block[1], r->block[2]},
 		.ordinal = r->graph ? r->node : 0,
 		.replay = r->replay,

@@ -18,11 +18,6 @@ static _Thread_local const struct gt_call *open_call;
 /* table of the library copy that notifies gputap */
 static const struct gt_table *_Atomic subscribed;
 
-static uint32_t saturated(uint64_t n)
-{
-	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-}
-
 static enum gt_device_op device_op_of(const refdevActivity *a)
 {
 	static const enum gt_device_op copies[] = {GT_DEVICE_COPY, GT_DEVICE_WRITE, GT_DEVICE_READ,
@@ -60,9 +55,9 @@ static void *on_submitted(const refdevActivity *a, void *user)
 				      .bytes = a->bytes,
 				      .source = (uintptr_t)a->source,
 				      .destination = (uintptr_t)a->destination,
-				      .grid = {saturated((uint64_t)a->grid.x * a->block.x),
-					       saturated((uint64_t)a->grid.y * a->block.y),
-					       saturated((uint64_t)a->grid.z * a->block.z)},
+				      .grid = {gt_saturate_u32((uint64_t)a->grid.x * a->block.x),
+					       gt_saturate_u32((uint64_t)a->grid.y * a->block.y),
+					       gt_saturate_u32((uint64_t)a->grid.z * a->block.z)},
 				      .block = {a->block.x, a->block.y, a->block.z},
 				      .graph = a->graph ? gt_refdev_graph(table, t, a->graph) : 0,
 				      .replay = a->replay,
