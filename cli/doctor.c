@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap doctor: reports which runtimes can be traced on this machine, obstacles to tracing, and
  * how to get missing parts. The descriptions and trials of runtimes provide this information, see
- * doctor.h. */
-#include "cli/doctor.h"
+ * src/doctor/doctor.h. */
+#include "doctor/doctor.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -14,7 +14,10 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/doctor_probe.h"
 #include "cli/json.h"
+#include "cli/runtimes.h"
+#include "cli/soft_accelerator.h"
 #include "cli/ui.h"
 #include "clock/clock.h"
 #include "collector/collector.h"
@@ -28,10 +31,19 @@ static const char *const level_names[] = {"ok", "note", "bad"};
 
 extern char **environ;
 
+/* Everything that is known about this machine. */
+struct machine {
+	struct doctor doctor;
+	unsigned libraries[GT_RUNTIME_COUNT];
+	enum doctor_verdict verdicts[GT_RUNTIME_COUNT];
+	bool injection;
+};
+
 /* gputap itself ---------------------------------------------------------------------- */
 
-static void check_injection(struct doctor *d)
+static void check_injection(struct machine *m)
 {
+	struct doctor *d = &m->doctor;
 	/* without a session, the libraries stay passive */
 	static const char *const nothing = "/nonexistent";
 	static const struct gt_target any; /* the program */
@@ -70,11 +82,11 @@ static void check_injection(struct doctor *d)
 		gt_error_clear();
 	} else if (strstr(child.text, "inject") && strstr(child.text, "audit")) {
 		f->level = FOUND_OK;
-		d->injection = true;
+		m->injection = true;
 		doctor_say(f, "LD_PRELOAD and LD_AUDIT load both libraries into a program");
 	} else if (strstr(child.text, "inject")) {
 		f->level = FOUND_NOTE;
-		d->injection = true;
+		m->injection = true;
 		doctor_say(f, "LD_PRELOAD works, LD_AUDIT does not: OpenCL through loaders without "
 			      "layers is not traced");
 	} else {
@@ -175,7 +187,7 @@ static void find_sessions(struct doctor *d)
 
 /* State of a search for the libraries of one runtime. */
 struct runtime_search {
-	struct doctor *d;
+	struct machine *m;
 	unsigned runtime;
 };
 
@@ -184,7 +196,7 @@ static void count_library(void *data, const char *path)
 	const struct runtime_search *s = data;
 
 	(void)path;
-	s->d->libraries[s->runtime]++;
+	s->m->libraries[s->runtime]++;
 }
 
 static void add_library(void *data, const char *path)
@@ -194,12 +206,12 @@ static void add_library(void *data, const char *path)
 	char real[PATH_MAX];
 	struct finding *f;
 
-	if (!doctor_is_new(s->d, path, real))
+	if (!doctor_is_new(&s->m->doctor, path, real))
 		return;
-	f = doctor_add(s->d, FOUND_OK, r->area, "runtime");
+	f = doctor_add(&s->m->doctor, FOUND_OK, r->area, "runtime");
 	doctor_say(f, "%.400s: %s is used", real,
 		   r->symbol && doctor_file_has(real, r->symbol) ? r->other_way : r->way);
-	s->d->libraries[s->runtime]++;
+	s->m->libraries[s->runtime]++;
 }
 
 static void note_library(void *data, const char *path)
@@ -207,18 +219,18 @@ static void note_library(void *data, const char *path)
 	const struct runtime_search *s = data;
 	char real[PATH_MAX];
 
-	if (doctor_is_new(s->d, path, real))
-		doctor_say(doctor_add(s->d, FOUND_NOTE, "others", "runtime"),
+	if (doctor_is_new(&s->m->doctor, path, real))
+		doctor_say(doctor_add(&s->m->doctor, FOUND_NOTE, "others", "runtime"),
 			   "%.400s is not traced by this version of gputap", real);
 }
 
-static void find_libraries(struct doctor *d, unsigned runtime)
+static void find_libraries(struct machine *m, unsigned runtime)
 {
 	const struct runtime *r = &runtimes[runtime];
 
-	doctor_each_library(r->library, add_library, &(struct runtime_search){d, runtime});
-	if (!d->libraries[runtime] && r->hint) {
-		struct finding *f = doctor_add(d, FOUND_NOTE, r->area, "runtime");
+	doctor_each_library(r->library, add_library, &(struct runtime_search){m, runtime});
+	if (!m->libraries[runtime] && r->hint) {
+		struct finding *f = doctor_add(&m->doctor, FOUND_NOTE, r->area, "runtime");
 		doctor_say(f, "%s is not installed", r->library);
 		doctor_hint(f, "%s", r->hint);
 	}
@@ -242,51 +254,65 @@ static void find_compiler(struct doctor *d, const struct runtime *r)
 	doctor_hint(f, "%s", r->compiler_hint);
 }
 
-static void find_runtimes(struct doctor *d)
+/* Return the verdict of the runtime's trial, or of the software that can replace its device. */
+static enum doctor_verdict look_at(struct doctor *d, const struct runtime *r,
+				   const struct doctor_trial *trial)
+{
+	const struct soft_accelerator *software =
+		r->software ? soft_find_accelerator(r->software) : NULL;
+	enum doctor_verdict verdict = trial->look(d), in_software = DOCTOR_NO;
+
+	if (software && software->look)
+		in_software = software->look(d);
+	return verdict ? verdict : in_software;
+}
+
+static void find_runtimes(struct machine *m)
 {
 	for (unsigned i = 0; i < GT_RUNTIME_COUNT; i++) {
-		const struct doctor_trial *trial = doctor_find_trial(runtimes[i].area);
+		const struct runtime *r = &runtimes[i];
+		const struct doctor_trial *trial = doctor_find_trial(r->area);
 
-		if (!runtimes[i].traced)
+		if (!r->traced)
 			continue;
-		if (runtimes[i].library)
-			find_libraries(d, i);
-		if (runtimes[i].compiler)
-			find_compiler(d, &runtimes[i]);
-		d->verdicts[i] = trial                 ? trial->look(d)
-				 : runtimes[i].library ? DOCTOR_YES
-						       : DOCTOR_NO;
+		if (r->library)
+			find_libraries(m, i);
+		if (r->compiler)
+			find_compiler(&m->doctor, r);
+		m->verdicts[i] = trial        ? look_at(&m->doctor, r, trial)
+				 : r->library ? DOCTOR_YES
+					      : DOCTOR_NO;
 	}
 }
 
-static void find_others(struct doctor *d)
+static void find_others(struct machine *m)
 {
 	for (unsigned i = 0; i < GT_RUNTIME_COUNT; i++)
 		if (!runtimes[i].traced && runtimes[i].library)
 			doctor_each_library(runtimes[i].library, note_library,
-					    &(struct runtime_search){d, i});
+					    &(struct runtime_search){m, i});
 }
 
 /* Return the verdict on a runtime, based on its libraries and device and on those of the runtime
  * that it needs. */
-static enum doctor_verdict verdict_of(const struct doctor *d, unsigned runtime)
+static enum doctor_verdict verdict_of(const struct machine *m, unsigned runtime)
 {
 	const struct runtime *r = &runtimes[runtime];
 
-	if (!d->injection || (r->library && !d->libraries[runtime]))
+	if (!m->injection || (r->library && !m->libraries[runtime]))
 		return DOCTOR_NO;
 	for (unsigned i = 0; r->needs && i < GT_RUNTIME_COUNT; i++)
 		if (!strcmp(runtimes[i].area, r->needs))
-			return verdict_of(d, i);
-	return d->verdicts[runtime];
+			return verdict_of(m, i);
+	return m->verdicts[runtime];
 }
 
-static unsigned count_traceable(const struct doctor *d)
+static unsigned count_traceable(const struct machine *m)
 {
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < GT_RUNTIME_COUNT; i++)
-		count += verdict_of(d, i) != DOCTOR_NO;
+		count += verdict_of(m, i) != DOCTOR_NO;
 	return count;
 }
 
@@ -311,7 +337,7 @@ static void append_device(char *text, size_t size, const struct runtime *r)
 }
 
 /* Append text such as "OpenCL with 2 drivers, HIP and HSA with an AMD GPU, Toy". */
-static void append_runtimes(struct doctor *d, char *text, size_t size)
+static void append_runtimes(struct machine *m, char *text, size_t size)
 {
 	const struct runtime *last = NULL; /* last runtime whose device has not been printed yet */
 
@@ -326,8 +352,8 @@ static void append_runtimes(struct doctor *d, char *text, size_t size)
 			trial->look_short(own, sizeof own);
 		} else if (r->library) {
 			doctor_each_library(r->library, count_library,
-					    &(struct runtime_search){d, i});
-			if (d->libraries[i])
+					    &(struct runtime_search){m, i});
+			if (m->libraries[i])
 				snprintf(own, sizeof own, "%s", r->name);
 		}
 		if (!*own)
@@ -345,20 +371,20 @@ static void append_runtimes(struct doctor *d, char *text, size_t size)
 
 void gt_doctor_short(char *text, size_t size)
 {
-	struct doctor *d = calloc(1, sizeof *d);
+	struct machine *m = calloc(1, sizeof *m);
 	char found[256] = "";
 
-	if (!d) {
+	if (!m) {
 		snprintf(text, size, "'gputap doctor' shows what can be traced here");
 		return;
 	}
-	append_runtimes(d, found, sizeof found);
+	append_runtimes(m, found, sizeof found);
 	if (*found)
 		snprintf(text, size, "installed here: %s; see 'gputap doctor'", found);
 	else
 		snprintf(text, size,
 			 "no such runtime is installed here; 'gputap doctor' shows how to get one");
-	free(d);
+	free(m);
 }
 
 /* Other tools ---------------------------------------------------------------------------- */
@@ -400,13 +426,13 @@ static void print_names(const char *const *names, unsigned count, bool own)
 
 /* Find the runtimes that use the same software device as @first. Return the number of these
  * runtimes. */
-static unsigned find_beside(const struct doctor *d, const struct runtime *first,
+static unsigned find_beside(const struct machine *m, const struct runtime *first,
 			    const char *names[GT_RUNTIME_COUNT])
 {
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < GT_RUNTIME_COUNT; i++)
-		if (verdict_of(d, i) == DOCTOR_IN_SOFTWARE && runtimes[i].software &&
+		if (verdict_of(m, i) == DOCTOR_IN_SOFTWARE && runtimes[i].software &&
 		    !strcmp(runtimes[i].software, first->software)) {
 			if (!count && &runtimes[i] != first)
 				return 0; /* already reported */
@@ -415,14 +441,14 @@ static unsigned find_beside(const struct doctor *d, const struct runtime *first,
 	return count;
 }
 
-static void print_verdict(const struct doctor *d)
+static void print_verdict(const struct machine *m)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 	const char *names[GT_RUNTIME_COUNT];
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < GT_RUNTIME_COUNT; i++)
-		if (verdict_of(d, i) != DOCTOR_NO)
+		if (verdict_of(m, i) != DOCTOR_NO)
 			names[count++] = runtimes[i].name;
 	if (!count) {
 		printf("\n%sNothing can be traced here yet.%s Findings marked bad prevent "
@@ -436,9 +462,9 @@ static void print_verdict(const struct doctor *d)
 	for (unsigned i = 0; i < GT_RUNTIME_COUNT; i++) {
 		const struct runtime *r = &runtimes[i];
 
-		if (verdict_of(d, i) != DOCTOR_IN_SOFTWARE || !r->software)
+		if (verdict_of(m, i) != DOCTOR_IN_SOFTWARE || !r->software)
 			continue;
-		count = find_beside(d, r, names);
+		count = find_beside(m, r, names);
 		if (!count)
 			continue;
 		print_names(names, count, true);
@@ -449,8 +475,9 @@ static void print_verdict(const struct doctor *d)
 
 enum { BEHIND_WHAT = 19 }; /* number of columns before a sentence */
 
-static void print_text(const struct doctor *d)
+static void print_text(const struct machine *m)
 {
+	const struct doctor *d = &m->doctor;
 	const struct ui_colors *c = ui_colors(stdout);
 	const char *const colors[] = {c->green, c->yellow, c->red};
 	const char *area = "";
@@ -470,21 +497,22 @@ static void print_text(const struct doctor *d)
 			printf("%s\n", c->reset);
 		}
 	}
-	print_verdict(d);
+	print_verdict(m);
 }
 
-static void print_json(const struct doctor *d)
+static void print_json(const struct machine *m)
 {
+	const struct doctor *d = &m->doctor;
 	struct json j = {.out = stdout};
 
 	json_object(&j, NULL);
 	json_string(&j, "format", "gputap-doctor");
 	json_count(&j, "version", 1);
 	json_string(&j, "gputap", GPUTAP_VERSION);
-	json_bool(&j, "ok", count_traceable(d) > 0);
+	json_bool(&j, "ok", count_traceable(m) > 0);
 	json_array(&j, "traceable");
 	for (unsigned i = 0; i < GT_RUNTIME_COUNT; i++)
-		if (verdict_of(d, i) != DOCTOR_NO)
+		if (verdict_of(m, i) != DOCTOR_NO)
 			json_string(&j, NULL, runtimes[i].area);
 	json_close(&j);
 	json_array(&j, "findings");
@@ -529,7 +557,7 @@ static int doctor_main(int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
-	struct doctor *d;
+	struct machine *m;
 	bool json = false;
 	int c, code;
 
@@ -546,22 +574,22 @@ static int doctor_main(int argc, char **argv)
 	}
 	if (optind < argc)
 		return ui_fail(GT_EXIT_USAGE, "takes no '%s'", argv[optind]);
-	d = calloc(1, sizeof *d);
-	if (!d)
+	m = calloc(1, sizeof *m);
+	if (!m)
 		return ui_fail(GT_EXIT_FAILURE, "out of memory");
-	check_injection(d);
-	check_memory(d);
-	check_system(d);
-	find_sessions(d);
-	find_runtimes(d);
-	find_others(d);
-	find_tools(d);
+	check_injection(m);
+	check_memory(&m->doctor);
+	check_system(&m->doctor);
+	find_sessions(&m->doctor);
+	find_runtimes(m);
+	find_others(m);
+	find_tools(&m->doctor);
 	if (json)
-		print_json(d);
+		print_json(m);
 	else
-		print_text(d);
-	code = count_traceable(d) ? GT_EXIT_OK : GT_EXIT_FAILURE;
-	free(d);
+		print_text(m);
+	code = count_traceable(m) ? GT_EXIT_OK : GT_EXIT_FAILURE;
+	free(m);
 	return code;
 }
 

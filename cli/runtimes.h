@@ -11,7 +11,7 @@
 struct runtime {
 	const char *area, *name; /* area: used in gputap doctor; name: used in text */
 	bool traced;
-	/* NULL: the runtime's trial finds the library (cli/doctor.h) */
+	/* NULL: the runtime's trial finds the library (src/doctor/doctor.h) */
 	const char *library;
 	const char *way;                /* interception method */
 	const char *other_way, *symbol; /* interception method if the library defines `symbol` */

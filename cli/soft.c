@@ -13,6 +13,14 @@ static const struct soft_accelerator *const accelerators[] = {&soft_amdgpu_accel
 							      &soft_cuda_accelerator};
 enum { ACCELERATORS = sizeof accelerators / sizeof *accelerators };
 
+const struct soft_accelerator *soft_find_accelerator(const char *name)
+{
+	for (unsigned i = 0; i < ACCELERATORS; i++)
+		if (!strcmp(name, accelerators[i]->name))
+			return accelerators[i];
+	return NULL;
+}
+
 /* List the accelerators. A missing accelerator is not an error if another is available. */
 static int list_accelerators(void)
 {

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "doctor/doctor.h"
+
 /* The variable that an option sets, and the value that it sets if the option has no argument. */
 struct soft_variable {
 	int option;
@@ -26,6 +28,9 @@ struct soft_accelerator {
 	bool (*check)(char *why, size_t size);
 	/* Print lines about available devices. Return an exit status. */
 	int (*list)(void);
+	/* For gputap doctor: add findings after the trial of the runtime whose device the
+	 * accelerator replaces. Return whether programs can run on it. NULL: nothing to check. */
+	enum doctor_verdict (*look)(struct doctor *d);
 	/* Handle an option without a variable. */
 	void (*set)(int option);
 	/* Execute the program in this process. Return an exit status on failure. */
@@ -35,6 +40,8 @@ struct soft_accelerator {
 extern const struct soft_accelerator soft_amdgpu_accelerator, soft_level_zero_accelerator,
 	soft_cuda_accelerator;
 
+/* Return an accelerator; NULL: the name is not known. */
+const struct soft_accelerator *soft_find_accelerator(const char *name);
 /* Run `gputap soft NAME [options] PROGRAM ...`. The arguments start with NAME. */
 int soft_accelerator_run(const struct soft_accelerator *accelerator, int argc, char **argv);
 /* Run the library's checks before the program starts, with messages that name options. Return 0, or

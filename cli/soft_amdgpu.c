@@ -119,6 +119,28 @@ static int list_devices(void)
 	return built ? GT_EXIT_OK : GT_EXIT_FAILURE;
 }
 
+static enum doctor_verdict look_for_software(struct doctor *d)
+{
+	struct finding *f = doctor_add(d, FOUND_NOTE, "amdgpu", "software");
+	char folder[PATH_MAX], sentence[sizeof f->text];
+	bool can_run;
+
+	if (!soft_runtime_find(folder)) {
+		doctor_say(f, "'gputap soft amdgpu' is not available: gputap was built without "
+			      "ROCr's headers");
+		doctor_hint(f, "apt install libhsa-runtime-dev, then rebuild gputap");
+		return DOCTOR_NO;
+	}
+	can_run = soft_runtime_check(sentence, sizeof sentence);
+	if (*sentence) {
+		doctor_say(f, "%s", sentence);
+	} else {
+		f->level = FOUND_OK;
+		doctor_say(f, "%.400s/" SOFT_RUNTIME_LIBRARY, folder);
+	}
+	return can_run ? DOCTOR_IN_SOFTWARE : DOCTOR_NO;
+}
+
 static bool looks_at_kfd(const char *program)
 {
 	const char *slash = strrchr(program, '/');
@@ -165,6 +187,7 @@ const struct soft_accelerator soft_amdgpu_accelerator = {
 	.variables = variables,
 	.check = check_settings,
 	.list = list_devices,
+	.look = look_for_software,
 	.set = want_kfd,
 	.start = start_program,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Implements the CUDA test of gputap doctor: tests the driver and its devices in a child process,
  * and finds the CUPTI library that would record GPU activities. This file is part of the command,
- * not of the injected library (cli/doctor.h). */
+ * not of the injected library (src/doctor/doctor.h). */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/doctor.h"
+#include "doctor/doctor.h"
 
 #define DRIVER "libcuda.so.1"
 #define CUPTI  "libcupti.so."

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* The OpenCL test of gputap doctor: loaders (libOpenCL.so), drivers as the loaders find them, and
  * the devices of all drivers. A driver is loaded, and its devices queried, only in a child process.
- * Part of the command, not of the injected library: cli/doctor.h. */
+ * Part of the command, not of the injected library: src/doctor/doctor.h. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/doctor.h"
-#include "cli/ui.h"
+#include "doctor/doctor.h"
 #include "util/error.h"
 
 #define LOADER "libOpenCL.so"
@@ -115,7 +114,7 @@ static void each_driver(struct opencl_search *s, driver_fn *each)
 		place = getenv("OPENCL_VENDOR_PATH");
 	if (!place || !*place)
 		place = "/etc/OpenCL/vendors";
-	if (text_ends_with(place, ".icd")) {
+	if (!fnmatch("*.icd", place, 0)) {
 		read_icd_file(s, place, each);
 		return;
 	}
@@ -126,7 +125,7 @@ static void each_driver(struct opencl_search *s, driver_fn *each)
 	}
 	for (int i = 0; i < count; i++) {
 		snprintf(path, sizeof path, "%s/%s", place, entries[i]->d_name);
-		if (text_ends_with(path, ".icd"))
+		if (!fnmatch("*.icd", path, 0))
 			read_icd_file(s, path, each);
 		free(entries[i]);
 	}
@@ -257,7 +256,7 @@ static int probe_opencl(const char *name)
 
 	if (!library) {
 		printf("%s\n", dlerror());
-		return GT_EXIT_FAILURE;
+		return EXIT_FAILURE;
 	}
 	*(void **)&get_platforms = dlsym(library, "clGetPlatformIDs");
 	*(void **)&platform_info = dlsym(library, "clGetPlatformInfo");
@@ -265,7 +264,7 @@ static int probe_opencl(const char *name)
 	*(void **)&device_info = dlsym(library, "clGetDeviceInfo");
 	if (!get_platforms || !platform_info || !get_devices || !device_info) {
 		printf("not an OpenCL library\n");
-		return GT_EXIT_FAILURE;
+		return EXIT_FAILURE;
 	}
 	if (get_platforms(MOST, platforms, &platform_count) != CL_SUCCESS)
 		platform_count = 0;
@@ -291,7 +290,7 @@ static int probe_opencl(const char *name)
 			fflush(stdout);
 		}
 	}
-	return GT_EXIT_OK;
+	return EXIT_SUCCESS;
 }
 
 const struct doctor_trial gt_doctor_trial_opencl = {look_for_opencl, describe_opencl, probe_opencl};

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/doctor.h"
+#include "doctor/doctor.h"
 
 #define LIBRARY "libtoy.so"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that the files of gputap doctor share: findings, the search for libraries on this machine,
- * and the look-up of trials. See doctor.h. */
+/* Findings, and the search for libraries on this machine. See doctor.h. */
 #include <fcntl.h>
 #include <glob.h>
 #include <stdarg.h>
@@ -11,29 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/doctor.h"
-#include "generated/doctor_trials.h"
-
-#define X(area) extern const struct doctor_trial gt_doctor_trial_##area;
-GT_DOCTOR_TRIALS(X)
-#undef X
-
-const struct doctor_trial *doctor_find_trial(const char *area)
-{
-	static const struct {
-		const char *area;
-		const struct doctor_trial *trial;
-	} trials[] = {
-#define X(area) {#area, &gt_doctor_trial_##area},
-		GT_DOCTOR_TRIALS(X)
-#undef X
-	};
-
-	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
-		if (!strcmp(trials[i].area, area))
-			return trials[i].trial;
-	return NULL;
-}
+#include "doctor/doctor.h"
 
 struct finding *doctor_add(struct doctor *d, enum finding_level level, const char *area,
 			   const char *what)

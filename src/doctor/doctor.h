@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings of gputap doctor, and the trials of runtimes.
+/* Interface between gputap doctor and the trials of runtimes.
+ *
+ *   cli/doctor.c -> doctor_trial.look() -> doctor_add(), doctor_say(): findings -> printed by cli/
  *
  * Properties of all runtimes (libraries, a compiler, a substitute for a missing device) are data in
  * their descriptions: cli/runtimes.h. If a runtime needs its own trial, as OpenCL does for its
  * drivers, a file src/runtime/<area>/<area>_doctor.c defines gt_doctor_trial_<area>; tools/generate
- * finds the file. The trial is linked into the command, not into the injected library.
+ * finds the file. The trial is linked into the command, not into the injected library, and uses
+ * only this header and src/util.
  *
  * Drivers can crash. All foreign code is therefore loaded in a separate child process, which is the
  * same program with --probe. */
-#ifndef GPUTAP_CLI_DOCTOR_H
-#define GPUTAP_CLI_DOCTOR_H
+#ifndef GPUTAP_DOCTOR_DOCTOR_H
+#define GPUTAP_DOCTOR_DOCTOR_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-#include "cli/runtimes.h"
 
 enum finding_level { FOUND_OK, FOUND_NOTE, FOUND_BAD };
 
@@ -33,9 +34,6 @@ enum doctor_verdict { DOCTOR_NO, DOCTOR_YES, DOCTOR_IN_SOFTWARE /* on a software
 struct doctor {
 	struct finding findings[DOCTOR_FINDINGS_MOST];
 	unsigned count;
-	unsigned libraries[GT_RUNTIME_COUNT];
-	enum doctor_verdict verdicts[GT_RUNTIME_COUNT];
-	bool injection;
 };
 
 struct doctor_trial {
@@ -50,9 +48,6 @@ struct doctor_trial {
 	int (*probe)(const char *argument);
 };
 
-/* Return the trial of an area's runtime; NULL: the runtime has no trial. */
-const struct doctor_trial *doctor_find_trial(const char *area);
-
 struct finding *doctor_add(struct doctor *d, enum finding_level level, const char *area,
 			   const char *what);
 __attribute__((format(printf, 2, 3))) void doctor_say(struct finding *f, const char *format, ...);
@@ -66,19 +61,15 @@ bool doctor_file_has(const char *path, const char *text);
  * program, first in LD_LIBRARY_PATH and then in the dynamic linker's cache. */
 void doctor_each_library(const char *stem, void (*each)(void *data, const char *path), void *data);
 
-/* Run the child: --probe loaded | library NAME | AREA ARGUMENT (ARGUMENT is passed to the trial).
- * Prints lines to stdout. Return the exit code. */
-int doctor_probe(int argc, char **argv);
-
 struct doctor_child {
 	char text[16384]; /* output of the child, truncated */
 	int wait_status;
 	bool timed_out;
 };
 
-/* Run this program again with "doctor --probe @what @argument" in @environment (NULL: the current
- * environment), for at most @seconds. Return 0, or negative errno if the child could not be
- * started. */
+/* Run this program again with "doctor --probe @what @argument" (cli/doctor_probe.h) in @environment
+ * (NULL: the current environment), for at most @seconds. Return 0, or negative errno if the child
+ * could not be started. */
 int doctor_run_child(const char *what, const char *argument, char *const *environment,
 		     unsigned seconds, struct doctor_child *out);
 
