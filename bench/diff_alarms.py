@@ -17,8 +17,8 @@ import sys
 import tempfile
 
 DRAWS = 200
-TABLES = ("totals", "devices", "idle", "kernels", "copies", "graphs", "ranges", "operators",
-          "operations")
+TABLES = ("totals", "devices", "idle", "kernels", "copies", "graphs", "ranges",
+          "gpu_by_range", "operations")
 
 
 def alarms(gputap, before, after):

@@ -79,7 +79,7 @@ const struct operation *operations_add(struct operations *o, struct reader *r, u
 		uint32_t most = (uint32_t)gt_operation_count((enum gt_domain)domain);
 
 		most = number < most ? most : number + 1;
-		o->of_domain[domain] = lookup_grow(o->of_domain[domain], o->count[domain], most,
+		o->of_domain[domain] = resize_list(o->of_domain[domain], o->count[domain], most,
 						   sizeof *o->of_domain[domain]);
 		o->count[domain] = most;
 	}

@@ -23,7 +23,7 @@ struct range_tops {
 	struct span next; /* next range to open; first UINT64_MAX: none */
 	struct span *open;
 	size_t depth, room;
-	int status; /* error of the spill */
+	int status; /* error of the sorter */
 	/* used while ranges are read; members, so that an error cannot leak them */
 	struct gt_cursor *cursor;
 	struct gt_ranges ranges;
@@ -151,11 +151,7 @@ int range_tops_enter(struct range_tops *t, const struct thread_number *thread)
 
 static void push_span(struct range_tops *t)
 {
-	if (t->depth == t->room) {
-		t->open =
-			lookup_grow(t->open, t->room, t->room ? 2 * t->room : 16, sizeof *t->open);
-		t->room = t->room ? 2 * t->room : 16;
-	}
+	GROW_LIST(t->open, t->depth, t->room);
 	t->open[t->depth++] = t->next;
 }
 

@@ -69,8 +69,8 @@ static int open_idle(struct reader *r)
 					     .to = r};
 	int status = 0;
 
-	own->parts =
-		(struct sorter){.row_bytes = sizeof(struct idle_part_row), .compare = compare_parts};
+	own->parts = (struct sorter){.row_bytes = sizeof(struct idle_part_row),
+				     .compare = compare_parts};
 	if (retained_is_part(r->dataset->capture))
 		return 0; /* the records around the gaps are missing */
 	status = reader_select(r);

@@ -125,8 +125,8 @@ static int open_ranges(struct reader *r)
 	struct gt_range range;
 	int status = reader_select(r);
 
-	own->sorted =
-		(struct sorter){.row_bytes = sizeof(struct sorted_range), .compare = compare_ranges};
+	own->sorted = (struct sorter){.row_bytes = sizeof(struct sorted_range),
+				      .compare = compare_ranges};
 	/* a thread may end the ranges of another, so all streams are read */
 	if (!status)
 		status = range_marks_open(r, 0, SIZE_MAX, &own->cursor);
@@ -157,12 +157,7 @@ static void enter_thread(struct reader *r, const struct sorted_range *s)
 
 static void push_open(struct ranges *own, const struct open_range *range)
 {
-	if (own->depth == own->room) {
-		const size_t room = own->room ? 2 * own->room : 16;
-
-		own->open = lookup_grow(own->open, own->room, room, sizeof *own->open);
-		own->room = room;
-	}
+	GROW_LIST(own->open, own->depth, own->room);
 	own->open[own->depth++] = *range;
 }
 

@@ -81,13 +81,7 @@ static void close_stacks(struct reader *r)
 
 static void add_element(struct stacks *own, int32_t element)
 {
-	if (own->element_count == own->element_room) {
-		const size_t room = own->element_room ? 2 * own->element_room : 64;
-
-		own->elements =
-			lookup_grow(own->elements, own->element_room, room, sizeof *own->elements);
-		own->element_room = room;
-	}
+	GROW_LIST(own->elements, own->element_count, own->element_room);
 	own->elements[own->element_count++] = element;
 }
 

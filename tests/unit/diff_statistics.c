@@ -162,6 +162,7 @@ UNIT_TEST(runs_of_one_program_seldom_differ)
 		white = {.count = 2000, .median = 50000, .spread = 0.1},
 		alike = {.count = 5000, .median = 50000, .spread = 0.1, .correlation = 0.98},
 		tails = {.count = 3000, .median = 8000, .spread = 0.05, .outliers = 0.02},
+		many_tails = {.count = 500, .median = 8000, .spread = 0.05, .outliers = 0.1},
 		mixed = {.count = 3000, .median = 8000, .spread = 0.02, .period = 7},
 		drift = {.count = 4000, .median = 50000, .spread = 0.1, .correlation = 0.9995},
 		levels = {.count = 2000, .median = 50000, .spread = 0.03, .run_spread = 0.007},
@@ -170,6 +171,7 @@ UNIT_TEST(runs_of_one_program_seldom_differ)
 	CHECK(share_found(&white, &white, 0, 200) <= 0.05);
 	CHECK(share_found(&alike, &alike, 0, 200) <= 0.07);
 	CHECK(share_found(&tails, &tails, 0, 200) <= 0.05);
+	CHECK(share_found(&many_tails, &many_tails, 0, 200) <= 0.05);
 	CHECK(share_found(&mixed, &mixed, 0, 200) <= 0.05);
 	CHECK(share_found(&drift, &drift, 0.02, 200) <= 0.07);
 	CHECK(share_found(&levels, &levels, 0.02, 200) <= 0.05);

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* See diff_statistics.h and docs/internals/diff-statistics.md. Random numbers have fixed seeds, so
- * the same captures always give the same result. */
+/* See diff_statistics.h. Random numbers have fixed seeds, so the same captures always give the same
+ * result. docs/internals/diff-statistics.md names the sources, the departures from them and their
+ * reasons. Methods:
+ *
+ *   one run per side   bootstrap of blocks that do not overlap (Carlstein 1986), with two block
+ *                      sizes (after Flyvbjerg, Petersen 1989). Ours: add_drift(), between_runs().
+ *   several values     Student's t with a common variance (Student 1908); from ROBUST values on,
+ *                      median and MAD (Hampel 1974). serial_factor(): variance of correlated values
+ *                      (Bayley, Hammersley 1946). Ours: share_as_far().
+ *   smallest effect    test of an interval null hypothesis (Hodges, Lehmann 1954)
+ *   error of a median  order statistics (McKean, Schrader 1984)
+ *   many rows          false discovery rate (Benjamini, Hochberg 1995) */
 #include "analysis/compare/diff_statistics.h"
 
 #include <math.h>
@@ -306,65 +316,26 @@ static double spread_of(double *values, uint32_t n)
 	return spread * spread;
 }
 
-/* Variances of the logarithms of single values. If both sides have the same number of values,
- * variances of the differences between values at the same position. */
-struct variances {
-	double middle; /* variance estimated from quartiles */
-	/* relative variance, including outliers on both sides that move means */
-	double all;
-};
-
-static double sample_mean(const struct diff_series *s)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < s->sample_count; i++)
-		sum += (double)s->sample[i];
-	return sum / s->sample_count;
-}
-
-/* Return the relative variance of a side's values, without the value farthest from the mean. This
- * value is often the first one. */
-static double relative_variance(const struct diff_series *s)
-{
-	double mean = sample_mean(s), squares = 0, most = 0;
-	uint32_t n = s->sample_count;
-
-	for (uint32_t i = 0; i < n; i++) {
-		double far = (double)s->sample[i] - mean;
-
-		squares += far * far / n;
-		most = fmax(most, far * far / n);
-	}
-	return mean > 0 ? (squares - most) / (mean * mean) : 0;
-}
-
-static struct variances variances_of_values(const struct diff_series *baseline,
-					    const struct diff_series *candidate)
+/* Return the variance of the logarithms of single values, estimated from quartiles. If both sides
+ * have the same number of values, the variance of the differences between values at the same
+ * position. */
+static double variance_of_values(const struct diff_series *baseline,
+				 const struct diff_series *candidate)
 {
 	bool paired = baseline->count == candidate->count;
-	double logs[DIFF_SAMPLE], apart = 0;
-	struct variances v = {0};
+	double logs[DIFF_SAMPLE], variance = 0;
 
 	for (unsigned side = paired; side < 2; side++) {
 		const struct diff_series *s = side ? candidate : baseline;
-		double mean = sample_mean(s), squares = 0;
-		double shift =
-			paired ? diff_series_mean(candidate) - diff_series_mean(baseline) : mean;
-		uint32_t n = s->sample_count;
 
-		for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t i = 0; i < s->sample_count; i++) {
 			double other = paired ? (double)baseline->sample[i] : 1;
-			double far = (double)s->sample[i] - shift - (paired ? other : 0);
 
 			logs[i] = log(fmax(0.5, (double)s->sample[i]) / fmax(0.5, other));
-			squares += far * far / n;
 		}
-		v.middle += spread_of(logs, n);
-		apart += mean > 0 ? squares / (mean * (paired ? sample_mean(baseline) : mean)) : 0;
+		variance += spread_of(logs, s->sample_count);
 	}
-	v.all = sqrt(apart * 2 * fmin(relative_variance(baseline), relative_variance(candidate)));
-	return v;
+	return variance;
 }
 
 /* Estimate the variance between runs from the variance of values. If values differ by factors, as
@@ -388,8 +359,7 @@ void diff_compare_series(const struct diff_series *baseline, const struct diff_s
 	unsigned blocks = (unsigned)least(least(BLOCKS, values),
 					  least(baseline->cell_count, candidate->cell_count));
 	struct errors of_median, of_mean;
-	struct variances apart;
-	double freedom;
+	double freedom, between;
 
 	*median = *mean = (struct diff_estimate){0};
 	if (middle_baseline <= 0 || middle_candidate <= 0 || baseline->total <= 0 ||
@@ -414,11 +384,11 @@ void diff_compare_series(const struct diff_series *baseline, const struct diff_s
 		of_mean.ratio = add_drift(&of_mean, &coarse_mean);
 		freedom = BLOCKS_COARSE - 1;
 	}
-	apart = variances_of_values(baseline, candidate);
-	judge(median, log(middle_candidate / middle_baseline),
-	      sqrt(of_median.ratio + between_runs(apart.middle)), freedom, floor);
-	judge(mean, log(mean->candidate / mean->baseline),
-	      sqrt(of_mean.ratio + between_runs(fmax(apart.middle, apart.all))), freedom, floor);
+	between = between_runs(variance_of_values(baseline, candidate));
+	judge(median, log(middle_candidate / middle_baseline), sqrt(of_median.ratio + between),
+	      freedom, floor);
+	judge(mean, log(mean->candidate / mean->baseline), sqrt(of_mean.ratio + between), freedom,
+	      floor);
 }
 
 /* Several values per side ---------------------------------------------------------------- */
