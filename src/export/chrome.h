@@ -14,24 +14,17 @@
 #include "analysis/model/view.h"
 #include "analysis/symbols/launch_frames.h"
 #include "export/out.h"
+#include "export/snippet.h"
 
 enum {
 	ROW_TID = 100000,       /* distance between the rows of a queue; see chrome.c */
 	GRAPH_TID = 1000000000, /* first row for launches of graphs */
 	DEVICE_SORT = 5000000,  /* sorts device processes after processes of the system */
-	SNIPPET_STEP = 32,
 	/* Length of most place texts, and half the length of the longest one, which contains three
 	 * numbers and the names of two of them. In its event, at least as many bytes follow the
 	 * place before the copy. */
 	PLACE_USUAL = 48,
 	TEXT_MAX = 4096, /* maximum bytes of a name, before escaping */
-};
-
-/* Text that is generated once. Snippets are copied in steps, so SNIPPET_STEP extra bytes are
- * allocated. */
-struct gt_snippet {
-	uint32_t bytes;
-	char text[];
 };
 
 struct gt_chrome {
@@ -55,16 +48,6 @@ struct gt_chrome {
 };
 
 /* chrome_text.c */
-
-/* Return a new snippet. Return NULL with a cause if out of memory. */
-struct gt_snippet *gt_chrome_make_snippet(const char *text, size_t bytes);
-
-static inline char *gt_chrome_put_snippet(char *p, const struct gt_snippet *snippet)
-{
-	for (uint32_t i = 0; i < snippet->bytes; i += SNIPPET_STEP)
-		memcpy(p + i, snippet->text + i, SNIPPET_STEP);
-	return p + snippet->bytes;
-}
 
 /* Write @text quoted and escaped; at most TEXT_MAX bytes of it. */
 char *gt_chrome_put_quoted(char *p, const char *text);

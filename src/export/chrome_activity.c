@@ -66,7 +66,7 @@ static struct gt_snippet *activity_begin(enum gt_device_op op, const char *name,
 	p = GT_PUT(p, ",\"name\":\"");
 	p = gt_put_json(p, name, bytes);
 	p = GT_PUT(p, "\",\"pid\":");
-	return gt_chrome_make_snippet(text, (size_t)(p - text));
+	return gt_snippet_create(text, (size_t)(p - text));
 }
 
 static const struct gt_snippet *activity_name(struct gt_chrome *x, const struct gt_item *activity)
@@ -108,7 +108,7 @@ static struct gt_snippet *make_row(struct gt_chrome *x, struct gt_view_queue *q,
 	p = GT_PUT(p, ",\"tid\":");
 	p = gt_put_u64(p, tid);
 	p = GT_PUT(p, ",\"ts\":");
-	return gt_chrome_make_snippet(text, (size_t)(p - text));
+	return gt_snippet_create(text, (size_t)(p - text));
 }
 
 /* Return the runtime's number for the context or, if it is not known, a number for the process. */
@@ -238,8 +238,8 @@ static inline int write_item(struct gt_chrome *x, const struct gt_item *activity
 		return -ENOMEM;
 	p = gt_out_room(&x->out);
 	p = timed ? GT_PUT(p, "{\"ph\":\"X\",") : GT_PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
-	place = p = gt_chrome_put_snippet(p, begin);
-	p = gt_chrome_put_snippet(p, text);
+	place = p = gt_put_snippet(p, begin);
+	p = gt_put_snippet(p, text);
 	place_end = p = gt_put_us(p, gt_chrome_shift(x, start_ns));
 	if (timed) {
 		p = GT_PUT(p, ",\"dur\":");

@@ -58,13 +58,13 @@ static struct call_text *operation_begin(struct gt_chrome *x, struct gt_view_ope
 	p = GT_PUT(p, ",\"name\":");
 	p = gt_chrome_put_quoted(p, other ? other : o->name);
 	p = GT_PUT(p, ",\"pid\":");
-	call->begin = gt_chrome_make_snippet(text, (size_t)(p - text));
+	call->begin = gt_snippet_create(text, (size_t)(p - text));
 	p = text;
 	if (other) {
 		p = GT_PUT(p, ",\"api\":");
 		p = gt_chrome_put_quoted(p, o->name);
 	}
-	call->api = gt_chrome_make_snippet(text, (size_t)(p - text));
+	call->api = gt_snippet_create(text, (size_t)(p - text));
 	free(text);
 	call->by_return = o->info && o->info->status_arg == -1;
 	return call;
@@ -85,7 +85,7 @@ static struct gt_snippet *thread_begin(struct gt_chrome *x, struct gt_view_threa
 	p = GT_PUT(p, ",\"tid\":");
 	p = gt_put_u64(p, tid);
 	p = GT_PUT(p, ",\"ts\":");
-	return t->own = gt_chrome_make_snippet(text, (size_t)(p - text));
+	return t->own = gt_snippet_create(text, (size_t)(p - text));
 }
 
 /* Write ,"from":["launch at a.c:12","main at a.c:30"] */
@@ -130,8 +130,8 @@ static inline int write_call_event(struct gt_chrome *x, const struct gt_item *ca
 		 gt_status_failed((enum gt_domain)GT_OP_DOMAIN(call->op), status);
 
 	p = gt_out_room(&x->out);
-	place = p = gt_chrome_put_snippet(p, text->begin);
-	p = gt_chrome_put_snippet(p, row);
+	place = p = gt_put_snippet(p, text->begin);
+	p = gt_put_snippet(p, row);
 	place_end = p = gt_put_us(p, gt_chrome_shift(x, call->start_ns));
 	p = GT_PUT(p, ",\"dur\":");
 	p = gt_put_us(p, call->end_ns - call->start_ns);
@@ -147,7 +147,7 @@ static inline int write_call_event(struct gt_chrome *x, const struct gt_item *ca
 	p = gt_put_u64(p, GT_OP_NUMBER(call->op));
 	p = GT_PUT(p, ",\"correlation\":");
 	p = gt_put_u64(p, correlation);
-	p = gt_chrome_put_snippet(p, text->api);
+	p = gt_put_snippet(p, text->api);
 	if (__builtin_expect(x->launches.calls != NULL, 0))
 		p = put_functions(x, p, call);
 	if (failed)
@@ -225,7 +225,7 @@ static int write_range(struct gt_chrome *x, const struct gt_range *range)
 	p = GT_PUT(p, ",\"name\":");
 	p = gt_chrome_put_quoted(p, range->name);
 	p = GT_PUT(p, ",\"pid\":");
-	p = gt_chrome_put_snippet(p, row);
+	p = gt_put_snippet(p, row);
 	p = gt_put_us(p, gt_chrome_shift(x, range->start_ns));
 	p = GT_PUT(p, ",\"dur\":");
 	p = gt_put_us(p, range->end_ns - range->start_ns);

@@ -9,19 +9,6 @@
 
 #include "util/error.h"
 
-struct gt_snippet *gt_chrome_make_snippet(const char *text, size_t bytes)
-{
-	struct gt_snippet *snippet = calloc(1, sizeof *snippet + bytes + SNIPPET_STEP);
-
-	if (!snippet) {
-		gt_error(-ENOMEM, "cannot export");
-		return NULL;
-	}
-	snippet->bytes = (uint32_t)bytes;
-	memcpy(snippet->text, text, bytes);
-	return snippet;
-}
-
 char *gt_chrome_put_quoted(char *p, const char *text)
 {
 	size_t length = strlen(text);

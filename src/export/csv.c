@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes one row per record, as in RFC 4180 with \n, and a header row.
  * docs/reference/export-formats.md explains the columns. Times are CLOCK_BOOTTIME ns. A column is
- * empty if the record has no such value or the value is not known. */
+ * empty if the record has no such value or the value is not known. Recurring fields are generated
+ * once per thread, operation, queue and name. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@
 #include "export/formats.h"
 #include "export/out.h"
 #include "export/records.h"
+#include "export/snippet.h"
 #include "util/error.h"
 
 enum { ARGS_MAX = 8192, NAME_MAX_BYTES = 4096 };
@@ -24,14 +26,25 @@ static const char header[] = "kind,pid,tid,process,thread,domain,operation,start
 
 enum { DEVICE_COLUMNS = 16 }; /* number of columns from device to graph_replay */
 
+/* The digits of a time before its last 8. They recur in all times of a tenth of a second. */
+struct csv_clock {
+	uint64_t from_ns; /* a time that ends in 8 zeros */
+	uint8_t bytes;
+	char text[16];
+};
+enum { CLOCK_STEP_NS = 100000000 };
+
 struct csv {
 	struct gt_out out;
 	struct gt_view view;
+	struct csv_clock clock;
+	/* fields from domain to operation of GPU activities; NULL: not generated yet */
+	struct gt_snippet *activities[GT_DOMAIN_COUNT][GT_DEVICE_OP_COUNT + 1];
 };
 
 static char *put_decimal(char *p, uint64_t v)
 {
-	p = gt_put_u64(p, v);
+	p = gt_put_wide(p, v);
 	*p++ = ',';
 	return p;
 }
@@ -40,9 +53,35 @@ static char *put_decimal(char *p, uint64_t v)
 static char *put_known(char *p, uint64_t v)
 {
 	if (v)
-		p = gt_put_u64(p, v);
+		p = gt_put_wide(p, v);
 	*p++ = ',';
 	return p;
+}
+
+static __attribute__((noinline)) char *put_new_time(struct csv_clock *c, char *p, uint64_t ns)
+{
+	uint64_t high = ns / CLOCK_STEP_NS;
+
+	if (high) {
+		c->from_ns = high * CLOCK_STEP_NS;
+		c->bytes = (uint8_t)(gt_put_u64(c->text, high) - c->text);
+	}
+	return put_known(p, ns);
+}
+
+/* Like put_known(). */
+static inline char *put_time(struct csv *x, char *p, uint64_t ns)
+{
+	struct csv_clock *c = &x->clock;
+	uint64_t digits;
+
+	if (ns - c->from_ns >= CLOCK_STEP_NS)
+		return put_new_time(c, p, ns);
+	memcpy(p, c->text, sizeof c->text);
+	digits = gt_eight_digits((uint32_t)(ns - c->from_ns));
+	memcpy(p + c->bytes, &digits, sizeof digits);
+	p[c->bytes + 8] = ',';
+	return p + c->bytes + 9;
 }
 
 static char *put_field(char *p, const char *text)
@@ -66,24 +105,111 @@ static char *put_status(char *p, uint32_t domain, int32_t status)
 	return put_field(p, name ? name : "");
 }
 
-static char *put_start(char *p, const char *kind, const struct gt_view_thread *t, uint32_t op,
-		       const char *operation, const struct gt_item *item)
-{
-	bool timed = item->start_ns && item->end_ns >= item->start_ns;
+/* Snippets -------------------------------------------------------------------- */
 
-	p = put_field(p, kind);
+/* Generate ,4711,4712,0,1, from the process and thread. */
+static const struct gt_snippet *get_thread(struct gt_view_thread *t)
+{
+	char text[5 * GT_NUMBER_MAX], *p = text;
+
+	if (t->own)
+		return t->own;
+	*p++ = ',';
 	p = put_decimal(p, t->pid);
 	p = put_known(p, t->tid);
 	p = put_decimal(p, t->process);
 	p = put_decimal(p, t->ordinal);
+	return t->own = gt_snippet_create(text, (size_t)(p - text));
+}
+
+/* Generate "opencl,clFinish," */
+static struct gt_snippet *create_operation(uint32_t op, const char *name)
+{
+	char text[2 * GT_TEXT_ROOM(NAME_MAX_BYTES)], *p = text;
+
 	p = put_field(p, gt_domain_name((enum gt_domain)GT_OP_DOMAIN(op)));
-	p = put_field(p, operation);
-	p = put_known(p, item->start_ns);
-	p = put_known(p, item->end_ns);
-	if (timed)
-		p = gt_put_u64(p, item->end_ns - item->start_ns);
+	p = put_field(p, name);
+	return gt_snippet_create(text, (size_t)(p - text));
+}
+
+static const struct gt_snippet *get_operation(struct gt_view_operation *o, uint32_t op)
+{
+	return o->own ? o->own : (o->own = create_operation(op, o->name));
+}
+
+static const struct gt_snippet *get_activity(struct csv *x, const struct gt_item *activity)
+{
+	uint32_t domain = GT_OP_DOMAIN(activity->op) % GT_DOMAIN_COUNT,
+		 op = (uint32_t)activity->device_op;
+	struct gt_snippet **s =
+		&x->activities[domain][op < GT_DEVICE_OP_COUNT ? op : GT_DEVICE_OP_COUNT];
+
+	if (!*s)
+		*s = create_operation(activity->op, gt_device_op_name(activity->device_op));
+	return *s;
+}
+
+/* Generate "0,3," from the device and the queue. */
+static const struct gt_snippet *get_queue(struct gt_view_queue *q)
+{
+	char text[2 * GT_NUMBER_MAX], *p = text;
+
+	if (q->own)
+		return q->own;
+	if (q->device != UINT32_MAX)
+		p = gt_put_u64(p, q->device);
+	*p++ = ',';
+	p = put_known(p, q->number);
+	return q->own = gt_snippet_create(text, (size_t)(p - text));
+}
+
+static const struct gt_snippet *get_name(struct gt_view_text *name)
+{
+	char text[GT_TEXT_ROOM(NAME_MAX_BYTES)];
+
+	if (!name->own)
+		name->own = gt_snippet_create(text, (size_t)(put_field(text, name->text) - text));
+	return name->own;
+}
+
+static void free_snippets(struct csv *x)
+{
+	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+		for (unsigned op = 0; op <= GT_DEVICE_OP_COUNT; op++)
+			free(x->activities[d][op]);
+}
+
+/* Lines ----------------------------------------------------------------------- */
+
+static inline char *put_times(struct csv *x, char *p, const struct gt_item *item)
+{
+	p = put_time(x, p, item->start_ns);
+	p = put_time(x, p, item->end_ns);
+	if (item->start_ns && item->end_ns >= item->start_ns)
+		p = gt_put_wide(p, item->end_ns - item->start_ns);
 	*p++ = ',';
 	return p;
+}
+
+/* Write the arguments in place, and quotes around them if the field needs only these. */
+static char *put_arguments(char *p, const struct gt_item *call)
+{
+	char text[ARGS_MAX], *field = p + 1;
+	size_t bytes = gt_format_args(field, ARGS_MAX, call->op, call->ret, call->args,
+				      call->payload, call->payload_bytes, ", ");
+	bool quoted;
+
+	bytes = bytes < ARGS_MAX ? bytes : ARGS_MAX - 1;
+	if (!gt_csv_is_plain(field, bytes, &quoted)) {
+		memcpy(text, field, bytes);
+		return gt_put_csv(p, text, bytes);
+	}
+	if (!quoted) {
+		memmove(p, field, bytes);
+		return p + bytes;
+	}
+	*p = field[bytes] = '"';
+	return field + bytes + 1;
 }
 
 static int write_call_line(void *exporter, const struct gt_item *call)
@@ -91,12 +217,16 @@ static int write_call_line(void *exporter, const struct gt_item *call)
 	struct csv *x = exporter;
 	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
 	struct gt_view_operation *o = gt_view_operation(&x->view, call->op);
-	char text[ARGS_MAX], *p = gt_out_room(&x->out);
+	const struct gt_snippet *thread = t ? get_thread(t) : NULL,
+				*operation = o ? get_operation(o, call->op) : NULL;
+	char *p = gt_out_room(&x->out);
 	int32_t status;
 
-	if (!t || !o)
+	if (!thread || !operation)
 		return -ENOMEM;
-	p = put_start(p, "call", t, call->op, o->name, call);
+	p = gt_put_snippet(GT_PUT(p, "call"), thread);
+	p = gt_put_snippet(p, operation);
+	p = put_times(x, p, call);
 	p = put_decimal(p, gt_view_correlation(&x->view, t, call->id));
 	p = put_known(p, gt_view_correlation(&x->view, t, call->parent));
 	p = put_decimal(p, call->depth);
@@ -111,11 +241,8 @@ static int write_call_line(void *exporter, const struct gt_item *call)
 	*p++ = ',';
 	memset(p, ',', DEVICE_COLUMNS);
 	p += DEVICE_COLUMNS;
-	if (call->args) {
-		gt_format_args(text, sizeof text, call->op, call->ret, call->args, call->payload,
-			       call->payload_bytes, ", ");
-		p = gt_put_csv(p, text, strlen(text));
-	}
+	if (call->args)
+		p = put_arguments(p, call);
 	*p++ = '\n';
 	gt_out_end(&x->out, p);
 	return 0;
@@ -134,28 +261,33 @@ static int write_activity_line(void *exporter, const struct gt_item *activity)
 	struct gt_view_queue *q = gt_view_queue(&x->view, activity);
 	/* The submitting thread if known, otherwise the thread that wrote the record. */
 	struct gt_view_thread *t =
-		gt_view_thread(&x->view, activity->process,
+		gt_view_caller(&x->view, activity->process,
 			       activity->id ? GT_ID_ORDINAL(activity->id) : activity->ordinal);
 	struct gt_view_text *name =
 		activity->name ? gt_view_name(&x->view, activity->process, activity->name) : NULL;
+	const struct gt_snippet *thread = t ? get_thread(t) : NULL,
+				*operation = get_activity(x, activity),
+				*queue = q ? get_queue(q) : NULL,
+				*kernel = name ? get_name(name) : NULL;
 	char *p = gt_out_room(&x->out);
 
-	if (!q || !t || (activity->name && !name))
+	if (!queue || !thread || !operation || (activity->name && !kernel))
 		return -ENOMEM;
-	p = put_start(p, "device", t, activity->op, gt_device_op_name(activity->device_op),
-		      activity);
+	p = gt_put_snippet(GT_PUT(p, "device"), thread);
+	p = gt_put_snippet(p, operation);
+	p = put_times(x, p, activity);
 	p = put_known(p, gt_view_correlation(&x->view, t, activity->id));
 	p = GT_PUT(p, ",,,,");
 	p = put_status(p, GT_OP_DOMAIN(activity->op), activity->status);
 	p = GT_PUT(p, ",");
-	if (q->device != UINT32_MAX)
-		p = gt_put_u64(p, q->device);
-	*p++ = ',';
-	p = put_known(p, q->number);
-	p = put_field(p, name ? name->text : "");
-	p = put_known(p, activity->queued_ns);
-	p = put_known(p, activity->submitted_ns);
-	p = put_known(p, activity->call_start_ns);
+	p = gt_put_snippet(p, queue);
+	if (kernel)
+		p = gt_put_snippet(p, kernel);
+	else
+		*p++ = ',';
+	p = put_time(x, p, activity->queued_ns);
+	p = put_time(x, p, activity->submitted_ns);
+	p = put_time(x, p, activity->call_start_ns);
 	p = put_known(p, activity->bytes);
 	p = put_sizes(p, activity->global);
 	p = put_sizes(p, gt_item_endpoints(activity) ? (const uint32_t[3]){0} : activity->local);
@@ -179,7 +311,7 @@ static int write_items(void *exporter, const struct gt_item *item, const struct 
 static int write_csv(const struct gt_capture *c, const char *path,
 		     const struct gt_view_options *options)
 {
-	struct csv x = {.view = {.capture = NULL}};
+	struct csv x = {.clock = {CLOCK_STEP_NS, 1, "1"}};
 	int status = gt_view_init(&x.view, c, options);
 
 	if (status)
@@ -191,6 +323,7 @@ static int write_csv(const struct gt_capture *c, const char *path,
 	status = gt_export_records(&x.view, &x.out, options, &x, write_items);
 	status = gt_out_finish(&x.out, status);
 fini_view:
+	free_snippets(&x);
 	gt_view_fini(&x.view);
 	return status;
 }

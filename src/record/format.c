@@ -69,6 +69,10 @@ static void put_unsigned(struct text_out *t, uint64_t v)
 		"8081828384858687888990919293949596979899";
 	char digits[20], *p = digits + sizeof digits;
 
+	if (v < 10) { /* many counts and sizes */
+		put_char(t, (char)('0' + v));
+		return;
+	}
 	while (v >= 100) {
 		p -= 2;
 		memcpy(p, pairs + v % 100 * 2, 2);
@@ -104,17 +108,29 @@ static uint64_t hex_digits(uint32_t v)
 	return x + UINT64_C(0x3030303030303030) + above_9 * ('a' - '0' - 10);
 }
 
+enum { HEX_MAX = 2 + 16 };
+
+/* Write at @to; may write up to HEX_MAX bytes, even if the text is shorter. Return the end. */
+static inline char *write_hex(char *to, uint64_t v)
+{
+	unsigned zeros = v ? (unsigned)__builtin_clzll(v) / 4 : 15;
+	uint64_t left = v << 4 * zeros, high = hex_digits((uint32_t)(left >> 32)),
+		 low = hex_digits((uint32_t)left);
+
+	memcpy(to, "0x", 2);
+	memcpy(to + 2, &high, 8);
+	memcpy(to + 10, &low, 8);
+	return to + HEX_MAX - zeros;
+}
+
 static void put_hex(struct text_out *t, uint64_t v)
 {
-	char text[2 + 16];
-	uint64_t high = hex_digits((uint32_t)(v >> 32)), low = hex_digits((uint32_t)v);
-	size_t zeros = v ? (size_t)__builtin_clzll(v) / 4 : 15;
-	char *from = text + zeros;
+	char text[HEX_MAX];
 
-	memcpy(text + 2, &high, 8);
-	memcpy(text + 10, &low, 8);
-	memcpy(from, "0x", 2);
-	put_text_part(t, from, sizeof text - zeros);
+	if (__builtin_expect(t->end - t->at >= HEX_MAX, 1))
+		t->at = write_hex(t->at, v);
+	else
+		put_text_part(t, text, (size_t)(write_hex(text, v) - text));
 }
 
 static void put_address(struct text_out *t, uint64_t v)

@@ -92,6 +92,29 @@ static inline uint64_t gt_eight_digits(uint32_t v)
 	return groups | 0x3030303030303030u;
 }
 
+/* Like gt_put_u64(), but may write up to GT_NUMBER_MAX bytes, even if the text is shorter. Faster
+ * for numbers with many digits. */
+static inline char *gt_put_wide(char *p, uint64_t v)
+{
+	uint64_t high = v, word;
+	unsigned length;
+
+	if (v >= 100000000) {
+		if (__builtin_expect(v >= UINT64_C(10000000000000000), 0))
+			return gt_put_u64(p, v);
+		high = v / 100000000;
+	}
+	length = gt_decimal_length(high);
+	word = gt_eight_digits((uint32_t)high) >> (64 - 8 * length);
+	memcpy(p, &word, 8);
+	p += length;
+	if (high == v)
+		return p;
+	word = gt_eight_digits((uint32_t)(v - high * 100000000));
+	memcpy(p, &word, 8);
+	return p + 8;
+}
+
 /* Write ns as us with three decimals. May write up to 24 bytes, even if the text is shorter. */
 static inline char *gt_put_us(char *p, uint64_t ns)
 {

@@ -197,13 +197,63 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
+/* The compiler compares all bytes at once. Bytes from 0x80 on are negative. */
+typedef int8_t csv_bytes __attribute__((vector_size(16)));
+
+static void find_csv_bytes(const char *text, csv_bytes *special, csv_bytes *commas)
+{
+	csv_bytes v;
+
+	memcpy(&v, text, sizeof v);
+	*special |= (v < ' ') | (v == '"') | (v == 0x7f);
+	*commas |= v == ',';
+}
+
+static bool is_any_set(csv_bytes v)
+{
+	uint64_t halves[2];
+
+	memcpy(halves, &v, sizeof v);
+	return halves[0] | halves[1];
+}
+
+bool gt_csv_is_plain(const char *text, size_t bytes, bool *quoted)
+{
+	csv_bytes special = {0}, commas = {0};
+	char padded[sizeof special];
+	size_t at = 0;
+
+	*quoted = false;
+	if (!bytes)
+		return true;
+	for (; bytes - at >= sizeof special; at += sizeof special)
+		find_csv_bytes(text + at, &special, &commas);
+	if (bytes >= sizeof special) { /* the last bytes; some were compared before */
+		find_csv_bytes(text + bytes - sizeof special, &special, &commas);
+	} else {
+		memset(padded, 'a', sizeof padded);
+		memcpy(padded, text, bytes);
+		find_csv_bytes(padded, &special, &commas);
+	}
+	*quoted = is_any_set(commas) || is_blank(text[0]) || is_blank(text[bytes - 1]);
+	return !is_any_set(special) && !is_formula(text, bytes);
+}
+
 char *gt_put_csv(char *p, const char *text, size_t bytes)
 {
-	const bool formula = is_formula(text, bytes);
-	bool quoted = bytes && (is_blank(text[0]) || is_blank(text[bytes - 1]));
+	bool formula, quoted;
 
+	if (gt_csv_is_plain(text, bytes, &quoted)) {
+		if (quoted)
+			*p++ = '"';
+		p = gt_put(p, text, bytes);
+		if (quoted)
+			*p++ = '"';
+		return p;
+	}
+	formula = is_formula(text, bytes);
 	for (size_t i = 0; i < bytes && !quoted; i++)
-		quoted = text[i] == '"' || text[i] == ',' || text[i] == '\n';
+		quoted = text[i] == '"' || text[i] == '\n';
 	if (quoted)
 		*p++ = '"';
 	if (formula)

@@ -34,6 +34,9 @@ gt_text_fn gt_put_page_json;
 /* Write a CSV field as in RFC 4180, quoted only if necessary. A text that a spreadsheet would
  * evaluate as a formula gets a leading apostrophe. Room: 3 bytes per byte, plus 3. */
 gt_text_fn gt_put_csv;
+/* Return true if gt_put_csv() writes the text as it is. *quoted: true if it adds quotes around the
+ * text. */
+bool gt_csv_is_plain(const char *text, size_t bytes, bool *quoted);
 /* Write text between tags of HTML or SVG, or between the quotes of an attribute. */
 gt_text_fn gt_put_page;
 /* Write Markdown that displays the text literally, also in table cells and <code> elements. */
