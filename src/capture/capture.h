@@ -605,6 +605,25 @@ struct gt_stream_info gt_capture_stream_at(const struct gt_capture *c, size_t in
 /* Make this cursor return only the records of @count streams, the first of which is @first. Call
  * before the first record. */
 void gt_cursor_take_streams(struct gt_cursor *cursor, size_t first, size_t count);
+/* A part of a capture that a cursor can read without the parts before it: consecutive blocks of a
+ * stream. An outermost call and the calls in it belong to the piece in which the first of them
+ * ends, with all records up to the end of the outermost call. */
+struct gt_capture_piece {
+	size_t stream;
+	size_t first, count; /* index of the first block in the capture; number of blocks */
+	uint64_t bytes;      /* size of the blocks in the file */
+	/* true if the piece is large because its stream cannot be split: external ids, which any
+	 * record before may have pushed */
+	bool is_large;
+};
+/* Split the capture into pieces of about @bytes bytes. In order, the pieces contain the same
+ * records as a cursor without a scope returns. Return 0 or -ENOMEM with a cause. The caller frees
+ * the pieces. */
+int gt_capture_split(const struct gt_capture *c, uint64_t bytes, struct gt_capture_piece **pieces,
+		     size_t *count);
+/* Make this cursor return the records of this piece, from the first one. Call for a new cursor, or
+ * after the last record of another piece. Return 0 or negative errno with a cause. */
+int gt_cursor_take_piece(struct gt_cursor *cursor, const struct gt_capture_piece *piece);
 /* Skip the remaining records of the thread that wrote the last items. */
 void gt_cursor_skip_thread(struct gt_cursor *cursor);
 /* Return the bytes of stream blocks read so far. */

@@ -13,6 +13,18 @@
 typedef int gt_cursor_fill_fn(struct gt_cursor *k);
 gt_cursor_fill_fn gt_cursor_fill_any, gt_cursor_fill_v3;
 
+/* Parts of a stream next to the piece that a cursor reads, see pieces.c. */
+enum gt_cursor_margin {
+	GT_MARGIN_NONE,
+	GT_MARGIN_BEFORE, /* skip rows up to the end of an outermost call of the previous piece */
+	GT_MARGIN_AFTER,  /* return rows of the next piece, up to the end of an outermost call */
+};
+
+/* Return 1 if a call was open at the start of block @block: the last call before it, in the blocks
+ * from @first on, is not an outermost call. Return 0 or negative errno otherwise. Uses the cursor's
+ * reader and decoder. */
+int gt_cursor_is_call_open(struct gt_cursor *k, size_t first, size_t block);
+
 /* Replace the operation of a call or GPU activity of a relayed domain with the operation that the
  * item names. */
 void gt_item_relay(struct gt_item *item);
@@ -67,10 +79,14 @@ struct gt_cursor {
 	size_t block_end; /* index after the last block of the stream */
 	uint64_t passed;  /* bytes of stream blocks passed */
 	bool in_block;
-	bool relayed;             /* true if the capture has records of a `relayed` domain */
-	bool has_shared;          /* true if the capture may have texts that calls share */
-	bool takes_all;           /* true: ignore filters */
-	gt_item_filter_fn *wants; /* filter of this cursor; NULL: the capture's filter */
+	bool in_piece;     /* true if the cursor reads a piece of a stream */
+	bool has_overflow; /* true if a group went out before its outermost call, in this piece */
+	enum gt_cursor_margin margin;
+	size_t piece_first, piece_end; /* indexes of the piece's blocks */
+	bool relayed;                  /* true if the capture has records of a `relayed` domain */
+	bool has_shared;               /* true if the capture may have texts that calls share */
+	bool takes_all;                /* true: ignore filters */
+	gt_item_filter_fn *wants;      /* filter of this cursor; NULL: the capture's filter */
 	void *wants_data;
 	bool takes_context;  /* true: also return rows that are present only as context */
 	uint8_t context;     /* context of the current rows: GT_CONTEXT_.. */

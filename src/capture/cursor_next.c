@@ -412,8 +412,8 @@ static bool next_stream(struct gt_cursor *k)
 	if (k->stream >= k->stream_end)
 		return false;
 	s = &k->capture->streams[k->stream++];
-	k->block = s->first;
-	k->block_end = s->first + s->count;
+	k->block = k->in_piece ? k->piece_first : s->first;
+	k->block_end = k->in_piece ? k->piece_end : s->first + s->count;
 	k->process = s->process;
 	for (size_t i = 0; i < ITEMS; i++) {
 		k->item[i].process = s->process;
@@ -468,8 +468,10 @@ static int nested_call(struct gt_cursor *k, const struct gt_row *row)
 	}
 	status = group_add(k, row);
 	if (!status && (row->shape->item.detail == 0 || k->group_count >= GROUP_NODES ||
-			k->word_count >= GROUP_WORDS))
+			k->word_count >= GROUP_WORDS)) {
+		k->has_overflow |= row->shape->item.detail != 0;
 		group_go_out(k);
+	}
 	return status;
 }
 
@@ -583,6 +585,83 @@ static __attribute__((noinline)) int any_items(struct gt_cursor *k)
 	return block_items(k, false);
 }
 
+/* Skip rows before the piece, up to the end of an outermost call. Sets k->status as block_items()
+ * does. */
+static void skip_margin(struct gt_cursor *k)
+{
+	uint64_t *words = gt_decode_place(k->words);
+
+	for (k->status = 1; k->status > 0 && k->margin == GT_MARGIN_BEFORE;) {
+		const struct gt_decode_shape *shape;
+		struct gt_row row;
+
+		if (k->decoder.at.p >= k->decoder.end) {
+			k->status = 0;
+			return;
+		}
+		shape = gt_decode_next_shape(&k->decoder, &k->decoder.at);
+		k->status = shape ? gt_decode_row(&k->decoder, &k->decoder.at, shape, words, &row)
+				  : -EBADMSG;
+		if (k->status <= 0)
+			return;
+		if (shape->item.kind == GT_RECORD_CONTEXT)
+			k->context = shape->item.detail & 3;
+		if (shape->item.kind == GT_RECORD_CALL && !shape->item.detail)
+			k->margin = GT_MARGIN_NONE;
+	}
+}
+
+/* Return one item of the rows after the piece, up to the end of an outermost call. Return 0 if
+ * there is none, and set k->status as block_items() does. */
+static int margin_item(struct gt_cursor *k)
+{
+	uint64_t *words = gt_decode_place(k->words);
+	int status;
+
+	do {
+		const struct gt_decode_shape *shape;
+
+		k->status = 0;
+		if (k->decoder.at.p >= k->decoder.end)
+			return 0;
+		shape = gt_decode_next_shape(&k->decoder, &k->decoder.at);
+		status = shape ? any_item(k, &k->decoder.at, shape, words, k->item) : -EBADMSG;
+		k->status = status < 0 ? status : 1;
+		if (status >= 0 && shape->item.kind == GT_RECORD_CALL && !shape->item.detail) {
+			k->block = k->block_end;
+			k->in_block = false; /* the rest of the block belongs to the next piece */
+			return status;
+		}
+	} while (!status && !k->going_out);
+	return status < 0 ? 0 : status;
+}
+
+static __attribute__((noinline)) int margin_items(struct gt_cursor *k)
+{
+	if (k->margin == GT_MARGIN_AFTER)
+		return margin_item(k);
+	skip_margin(k);
+	return 0;
+}
+
+/* At the end of a piece, continue with the next one if a call is open. Return 1 if so. */
+static int enter_margin(struct gt_cursor *k)
+{
+	const struct ring_stream *s = &k->capture->streams[k->stream - 1];
+	const size_t end = s->first + s->count;
+	int status = k->group_count > 0;
+
+	if (k->margin != GT_MARGIN_NONE || k->block_end == end)
+		return 0;
+	if (!status && k->has_overflow)
+		status = gt_cursor_is_call_open(k, s->first, k->block_end);
+	if (status > 0) {
+		k->margin = GT_MARGIN_AFTER;
+		k->block_end = end;
+	}
+	return status;
+}
+
 int GT_CURSOR_FILL(struct gt_cursor *k)
 {
 	for (;;) {
@@ -596,6 +675,8 @@ int GT_CURSOR_FILL(struct gt_cursor *k)
 		if (__builtin_expect(k->in_block, 1)) {
 			if (k->status <= 0)
 				count = 0;
+			else if (__builtin_expect(k->margin != GT_MARGIN_NONE, 0))
+				count = margin_items(k);
 			else if (__builtin_expect(!k->scope && !k->context, 1))
 				count = plain_items(k);
 			else
@@ -621,6 +702,13 @@ int GT_CURSOR_FILL(struct gt_cursor *k)
 			return status;
 		if (status)
 			continue;
+		if (k->in_piece) {
+			status = enter_margin(k);
+			if (status < 0)
+				return status;
+			if (status)
+				continue;
+		}
 		if (k->group_count) { /* the stream ends inside a call */
 			group_go_out(k);
 			continue;
