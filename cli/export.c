@@ -15,6 +15,7 @@
 #include "cli/export.h"
 #include "cli/export_capture.h"
 #include "cli/inputs.h"
+#include "cli/jobs.h"
 #include "cli/ui.h"
 #include "cli/where.h"
 #include "export/export.h"
@@ -55,6 +56,9 @@ static void print_export_help(void)
 	      "      --weight WHAT   weight stacks (folded, speedscope) by device or host time;\n"
 	      "                      default: device time if recorded (folded), both\n"
 	      "                      (speedscope)\n"
+	      "  -j, --jobs N        read the captures in N threads (CSV, Chrome JSON); the\n"
+	      "                      file is the same; default: one per processor, at most\n"
+	      "                      8; one with --where\n"
 	      "  -h, --help\n",
 	      stdout);
 }
@@ -63,22 +67,18 @@ int export_options(int argc, char **argv, const struct export_words *words,
 		   struct export_request *request)
 {
 	static const struct option options[] = {
-		{"output", required_argument, NULL, 'o'},
-		{"force", no_argument, NULL, 'f'},
-		{"format", required_argument, NULL, 'F'},
-		{"where", required_argument, NULL, 'w'},
-		{"mangled", no_argument, NULL, 'M'},
-		{"share", no_argument, NULL, 'S'},
-		{"weight", required_argument, NULL, 'W'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
+		{"format", required_argument, NULL, 'F'}, {"where", required_argument, NULL, 'w'},
+		{"mangled", no_argument, NULL, 'M'},      {"share", no_argument, NULL, 'S'},
+		{"weight", required_argument, NULL, 'W'}, {"jobs", required_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 	};
 	bool share = false;
 	int c, code = GT_EXIT_OK;
 
 	opterr = 0;
 	optind = 0; /* restart getopt, including GNU getopt's own state */
-	while (!code && (c = getopt_long(argc, argv, ":o:w:fh", options, NULL)) != -1)
+	while (!code && (c = getopt_long(argc, argv, ":o:w:fj:h", options, NULL)) != -1)
 		switch (c) {
 		case 'o':
 			if (request->output)
@@ -93,6 +93,7 @@ int export_options(int argc, char **argv, const struct export_words *words,
 		case 'M': request->mangled = true; break;
 		case 'S': share = true; break;
 		case 'W': code = ui_take_once("--weight", optarg, &request->weight); break;
+		case 'j': code = jobs_option(optarg, &request->jobs); break;
 		case 'h': words->help(); return -1;
 		default: return ui_bad_option(words->command, argv, options);
 		}
@@ -213,6 +214,38 @@ const struct gt_exporter *export_choose(const struct export_request *request)
 	return exporter && is_weight_known(request, exporter) ? exporter : NULL;
 }
 
+/* Return the number of arguments that set the number of threads: 1, 2 with a separate value, or 0.
+ * *flags: number of bytes of other options before it, as in -fj4. */
+static int count_jobs(int argc, char **argv, size_t *flags)
+{
+	const char *word = argv[0], *value = NULL;
+	size_t name = strcspn(word, "=");
+
+	*flags = 0;
+	if (!strncmp(word, "--", 2)) {
+		if (name < 3 || strncmp("--jobs", word, name))
+			return 0;
+		value = word + name;
+	} else if (*word == '-') {
+		name = 1 + strspn(word + 1, "fh");
+		if (word[name] != 'j')
+			return 0;
+		*flags = name > 1 ? name : 0;
+		value = word + name + 1;
+	}
+	return !value ? 0 : *value || argc == 1 ? 1 : 2;
+}
+
+/* Return true if the value of this option is the next argument. */
+static bool is_value_next(const char *word)
+{
+	if (!strncmp(word, "--", 2))
+		return !strchr(word, '=') && strcmp(word, "--force") && strcmp(word, "--share") &&
+		       strcmp(word, "--mangled") && word[2];
+	return *word == '-' && word[strcspn(word, "ow")] && !word[strcspn(word, "ow") + 1];
+}
+
+/* The threads are left out, so that the file does not depend on them. */
 char *export_command_line(int argc, char **argv)
 {
 	size_t bytes = sizeof "gputap";
@@ -224,8 +257,19 @@ char *export_command_line(int argc, char **argv)
 	if (!line)
 		return NULL;
 	p = stpcpy(line, "gputap");
-	for (int i = 0; i < argc; i++)
-		p = stpcpy(stpcpy(p, " "), argv[i]);
+	for (int i = 0; i < argc; i++) {
+		size_t flags;
+		int skip = count_jobs(argc - i, argv + i, &flags);
+
+		if (flags)
+			p = stpncpy(stpcpy(p, " "), argv[i], flags);
+		if (!skip)
+			p = stpcpy(stpcpy(p, " "), argv[i]);
+		if (!skip && is_value_next(argv[i]) && i + 1 < argc)
+			p = stpcpy(stpcpy(p, " "), argv[++i]);
+		i += skip ? skip - 1 : 0;
+	}
+	*p = '\0';
 	return line;
 }
 
@@ -244,6 +288,7 @@ static int write_out(const struct gt_capture *capture, const struct export_reque
 	struct gt_view_options options = {.command_line = request->command_line,
 					  .mangled = request->mangled,
 					  .weight = get_weight(request),
+					  .jobs = request->jobs ? request->jobs : jobs_default(),
 					  .progress = show_progress,
 					  .progress_data = &progress};
 	int status;

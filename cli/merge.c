@@ -34,6 +34,7 @@ static const char help[] =
 	"                      one of 'gputap export'\n"
 	"  -w, --where EXPR    in an export, write only records that match EXPR\n"
 	"      --mangled       in an export, write names of C++ kernels as recorded\n"
+	"  -j, --jobs N        in an export, read the captures in N threads\n"
 	"  -h, --help\n";
 
 static void print_merge_help(void)

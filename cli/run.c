@@ -17,6 +17,7 @@
 #include "analysis/tables/losses.h"
 #include "cli/command.h"
 #include "cli/export.h"
+#include "cli/jobs.h"
 #include "cli/mode.h"
 #include "cli/output_name.h"
 #include "cli/run_keep.h"
@@ -671,7 +672,7 @@ static void on_progress(void *data, uint64_t done, uint64_t total)
  * is lost. */
 static bool export(const struct run_request *r)
 {
-	struct gt_view_options o = {.progress = on_progress};
+	struct gt_view_options o = {.progress = on_progress, .jobs = jobs_default()};
 	struct gt_capture *c;
 	int status = gt_capture_open(r->capture, &c);
 

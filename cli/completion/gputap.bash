@@ -176,8 +176,9 @@ _gputap_export() {
 	-w | --where) _gputap_words "name domain kind device process thread queue range host duration bytes rank at failed"; return ;;
 	--format) _gputap_words "gputap $(_gputap_names formats)"; return ;;
 	--weight) _gputap_words "device host"; return ;;
+	-j | --jobs) return ;;
 	esac
-	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --weight --help"; else _gputap_files; fi
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --weight --jobs --help"; else _gputap_files; fi
 }
 
 _gputap_top() {
@@ -193,8 +194,9 @@ _gputap_merge() {
 	-o | --output) _gputap_any_file; return ;;
 	-w | --where) _gputap_words "name domain kind device process thread queue range host duration bytes rank at failed"; return ;;
 	--format) _gputap_words "gputap $(_gputap_names formats)"; return ;;
+	-j | --jobs) return ;;
 	esac
-	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --help"; else _gputap_files; fi
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --jobs --help"; else _gputap_files; fi
 }
 
 _gputap_info() {

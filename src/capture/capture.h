@@ -554,6 +554,9 @@ typedef bool gt_item_filter_fn(void *data, const struct gt_item *item);
 void gt_capture_filter(struct gt_capture *c, gt_item_filter_fn *wants, void *data);
 /* Make this cursor use its own filter instead of the capture's. */
 void gt_cursor_filter(struct gt_cursor *cursor, gt_item_filter_fn *wants, void *data);
+/* Return true if the capture has records of a relayed domain. Cursors number the operations that
+ * such records name in the order in which they meet the names (gt_operation_named()). */
+bool gt_capture_is_relayed(const struct gt_capture *c);
 /* Make this cursor also return context records, marked by item->context. Only cut captures have
  * context: records that do not count themselves, but that counted records need. */
 void gt_cursor_take_context(struct gt_cursor *cursor);

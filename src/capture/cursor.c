@@ -11,7 +11,7 @@
 #include "record/operation.h"
 #include "util/error.h"
 
-static bool has_relayed(const struct gt_capture *c)
+bool gt_capture_is_relayed(const struct gt_capture *c)
 {
 	for (uint32_t i = 0; i < gt_capture_process_count(c); i++) {
 		const struct gt_counts *counts = gt_capture_counts(c, i);
@@ -70,7 +70,7 @@ int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
 	k->scope = c->scope;
 	if (k->scope)
 		atomic_fetch_add(&k->scope->users, 1);
-	k->relayed = has_relayed(c);
+	k->relayed = gt_capture_is_relayed(c);
 	k->has_shared = gt_shared_texts_are_in(c);
 	k->fill = GT_FOR_THIS_CPU(gt_cursor_fill);
 	gt_decoder_init(&k->decoder);

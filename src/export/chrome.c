@@ -217,63 +217,38 @@ static void choose_base(struct gt_chrome *x)
 	x->shift_ns = real - session->start_ns - x->base_ns;
 }
 
-static void free_exporter(struct gt_chrome *x)
+static int write_records(struct gt_chrome *x, const struct gt_view_options *options)
 {
-	gt_chrome_activity_fini(x);
-	gt_chrome_calls_fini(x);
-	free(x->device_named);
-	gt_ranges_fini(&x->ranges);
-	gt_innermost_fini(&x->innermost);
-	gt_launch_frames_fini(&x->launches);
-	gt_replays_fini(&x->replays);
-	gt_memory_use_fini(&x->memory);
-	free(x->kernels);
-	gt_view_fini(&x->view);
-}
-
-static int write_items(void *exporter, const struct gt_item *item, const struct gt_item *end)
-{
-	int status = 0;
-
-	while (!status && item < end) {
-		status = gt_chrome_write_calls(exporter, &item, end);
-		if (!status)
-			status = gt_chrome_write_activity(exporter, &item, end);
-		while (item < end && item->kind != GT_RECORD_CALL && item->kind != GT_RECORD_DEVICE)
-			item++;
-	}
-	return status;
+	/* Call stacks are looked up in one buffer, and operations of relayed domains are numbered
+	 * in the order of reading. */
+	if (x->launches.calls || gt_capture_is_relayed(x->view.capture))
+		return gt_export_records(&x->view, &x->out, options, x, gt_chrome_write_items);
+	return gt_export_in_parallel(&x->view, &x->out, options, x, &gt_chrome_encoder);
 }
 
 static int write_chrome(const struct gt_capture *c, const char *path,
 			const struct gt_view_options *options, bool gzip, bool cuda_names)
 {
 	struct gt_chrome x = {.cuda_names = cuda_names};
-	int status = gt_view_init(&x.view, c, options);
+	int status = gt_chrome_begin(&x, c, options);
 
 	if (status)
 		return status;
-	x.memory.capture = c;
-	x.device_named = calloc(gt_capture_device_count(c) + 1, sizeof *x.device_named);
-	if (!x.device_named) {
-		status = gt_error(-ENOMEM, "cannot export");
-		goto fini_view;
-	}
 	status = gt_innermost_read(&x.innermost, c);
 	if (!status)
 		status = gt_launch_frames_read(&x.launches, c);
 	if (status)
-		goto fini_view;
+		goto fini;
 	status = gt_out_open(&x.out, path, gzip);
 	if (status)
-		goto fini_view;
+		goto fini;
 	choose_base(&x);
 	write_head(&x, options);
 	status = write_processes(&x);
 	for (size_t i = 0; i < gt_capture_event_count(c) && !status; i++)
 		write_event(&x, gt_capture_event(c, i));
 	if (!status)
-		status = gt_export_records(&x.view, &x.out, options, &x, write_items);
+		status = write_records(&x, options);
 	if (!status)
 		status = gt_chrome_write_open_ranges(&x);
 	if (!status)
@@ -288,8 +263,10 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 			    "\"tid\":0,\"args\":{\"sort_index\":2147483647}}"
 			    "\n]\n}\n");
 	status = gt_out_finish(&x.out, status);
-fini_view:
-	free_exporter(&x);
+fini:
+	gt_innermost_fini(&x.innermost);
+	gt_launch_frames_fini(&x.launches);
+	gt_chrome_fini(&x);
 	return status;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Internals of the Chrome exporter: chrome.c (file, header and metadata events), chrome_calls.c
  * (calls and ranges of the program), chrome_activity.c (GPU activities and launches of graphs),
- * chrome_memory.c (memory in use). chrome.c describes the rules of the format. */
+ * chrome_memory.c (memory in use), chrome_parts.c and chrome_notes.c (encoders in several threads).
+ * chrome.c describes the rules of the format. */
 #ifndef GPUTAP_EXPORT_CHROME_H
 #define GPUTAP_EXPORT_CHROME_H
 
@@ -14,6 +15,7 @@
 #include "analysis/model/view.h"
 #include "analysis/symbols/launch_frames.h"
 #include "export/out.h"
+#include "export/parallel.h"
 #include "export/snippet.h"
 
 enum {
@@ -29,8 +31,18 @@ enum {
 
 struct gt_chrome {
 	struct gt_out out;
+	const struct gt_view_options *options;
 	bool cuda_names;
 	struct gt_view view;
+	/* An encoder of a part (parallel.h) writes notes instead of labels, rows of activities
+	 * other than the first one, ranges, launches of graphs and memory in use. NULL: the
+	 * exporter */
+	struct gt_part *part;
+	bool left; /* encoder: true if the exporter must encode this piece */
+	const struct gt_view_thread *noted; /* encoder: thread whose label the part has a note of */
+	/* Threads from this index on are missing in the capture's list. Their numbers depend on the
+	 * order of records. */
+	uint32_t known_threads;
 	struct gt_ranges ranges;
 	struct gt_innermost innermost;
 	struct gt_launch_frames launches; /* call stacks of calls */
@@ -77,11 +89,14 @@ static inline char *gt_chrome_put_external(struct gt_chrome *x, char *p, const s
 	t = range ? gt_view_caller(&x->view, item->process, ordinal) : NULL;
 	if (!t)
 		return p;
+	x->left |= t->index >= x->known_threads;
 	p = GT_PUT(p, "\"External id\":");
 	p = gt_put_u64(p, gt_view_correlation(&x->view, t, range));
 	*p++ = ',';
 	return p;
 }
+
+#define GT_CHROME_FLOW_END ",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"bp\":\"e\"},\n"
 
 /* Write {"ph":"s","id":17,"pid":4711,"tid":4712,"ts":1.000,"cat":"ac2g","name":"ac2g"}.
  * @place: text from the pid to the ts, as already written in the event */
@@ -100,10 +115,10 @@ static inline char *gt_chrome_put_flow(char *p, char phase, uint64_t id, const c
 	p += place_end - place;
 	if (phase == 's')
 		return GT_PUT(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"},\n");
-	return GT_PUT(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"bp\":\"e\"},\n");
+	return GT_PUT(p, GT_CHROME_FLOW_END);
 }
 
-/* Write a metadata event: the name of a process or row, or its sort index. */
+/* Write a metadata event: the name of a process or row, or its sort index. Encoders write none. */
 void gt_chrome_write_label(struct gt_chrome *x, const char *kind, uint64_t pid, uint64_t tid,
 			   const char *key, const char *text);
 void gt_chrome_write_sort(struct gt_chrome *x, const char *kind, uint64_t pid, uint64_t tid,
@@ -132,6 +147,21 @@ char *gt_chrome_put_kernel(struct gt_chrome *x, char *p, const struct gt_view_qu
 int gt_chrome_write_activity(struct gt_chrome *x, const struct gt_item **item,
 			     const struct gt_item *end);
 int gt_chrome_write_replay(void *exporter, const struct gt_replay *replay, unsigned row);
+/* Return the text of a queue's row, from its process to its time. The exporter writes the labels of
+ * new rows first. Return NULL with a cause if out of memory. */
+const struct gt_snippet *gt_chrome_find_row(struct gt_chrome *x, struct gt_view_queue *q,
+					    unsigned row);
 void gt_chrome_activity_fini(struct gt_chrome *x);
+
+/* chrome_calls.c. Write the label of a thread, unless it was written. Return its row, or NULL with
+ * a cause if out of memory. */
+const struct gt_snippet *gt_chrome_thread_row(struct gt_chrome *x, struct gt_view_thread *t);
+
+/* chrome_parts.c. Initialise and free the state that the exporter and each encoder have. */
+int gt_chrome_begin(struct gt_chrome *x, const struct gt_capture *c,
+		    const struct gt_view_options *options);
+void gt_chrome_fini(struct gt_chrome *x);
+gt_export_items_fn gt_chrome_write_items;
+extern const struct gt_encoder_type gt_chrome_encoder;
 
 #endif

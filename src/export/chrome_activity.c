@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes GPU activities and launches of graphs for the Chrome exporter: see chrome.h. */
-#include "export/chrome.h"
+#include "export/chrome_notes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +119,8 @@ static uint64_t context_of(const struct gt_view_queue *q)
 	return text ? strtoull(text, NULL, 10) : q->process + 1;
 }
 
-static const struct gt_snippet *find_row(struct gt_chrome *x, struct gt_view_queue *q, unsigned row)
+const struct gt_snippet *gt_chrome_find_row(struct gt_chrome *x, struct gt_view_queue *q,
+					    unsigned row)
 {
 	struct chrome_rows *rows = q->own;
 	unsigned count = rows ? rows->count : 0;
@@ -211,6 +212,35 @@ static char *put_activity_args(char *p, struct gt_chrome *x, const struct gt_vie
 	return GT_PUT(p, "}},\n");
 }
 
+static inline int add_replay(struct gt_chrome *x, const struct gt_view_queue *q,
+			     const struct gt_item *activity, uint64_t correlation)
+{
+	if (!x->part)
+		return gt_replays_add(&x->replays, q, activity, correlation);
+	if (activity->graph)
+		gt_chrome_note_replay(x, activity, correlation);
+	return 0;
+}
+
+/* Places of an activity in the buffer. */
+struct written {
+	const char *begin, *place, *place_end;
+	const char *flow_end; /* NULL: no flow */
+};
+
+static void note_place(struct gt_chrome *x, const struct gt_item *activity, bool timed,
+		       const struct written *w)
+{
+	const char *base = x->out.base;
+	struct gt_chrome_place place = {.at = (uint32_t)(w->begin - base),
+					.row_at = (uint32_t)(w->place - base)};
+
+	if (w->flow_end)
+		place.flow_at = (uint32_t)(w->flow_end - (sizeof GT_CHROME_FLOW_END - 1) -
+					   (w->place_end - w->place) - base);
+	gt_chrome_note_activity(x, activity, timed, &place);
+}
+
 static inline int write_item(struct gt_chrome *x, const struct gt_item *activity)
 {
 	struct gt_view_queue *q = gt_view_queue(&x->view, activity);
@@ -221,22 +251,22 @@ static inline int write_item(struct gt_chrome *x, const struct gt_item *activity
 		 start_ns = activity->start_ns;
 	bool timed = activity->start_ns && activity->end_ns >= activity->start_ns;
 	const struct gt_snippet *text, *begin;
-	char *p, *place, *place_end;
+	char *p, *begin_at, *place, *place_end;
 	int row = 0;
 
 	if (!q)
 		return -ENOMEM;
-	if (timed)
+	if (timed && !x->part)
 		row = gt_track_rows_place(&q->rows, activity->start_ns, activity->end_ns);
-	else
+	else if (!timed)
 		start_ns = gt_view_activity_time(activity);
 	if (row < 0)
 		return gt_error(row, "export");
-	text = find_row(x, q, (unsigned)row);
+	text = gt_chrome_find_row(x, q, (unsigned)row);
 	begin = activity_name(x, activity);
-	if (!text || !begin || gt_replays_add(&x->replays, q, activity, correlation))
+	if (!text || !begin || add_replay(x, q, activity, correlation))
 		return -ENOMEM;
-	p = gt_out_room(&x->out);
+	begin_at = p = gt_out_room(&x->out);
 	p = timed ? GT_PUT(p, "{\"ph\":\"X\",") : GT_PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
 	place = p = gt_put_snippet(p, begin);
 	p = gt_put_snippet(p, text);
@@ -251,9 +281,13 @@ static inline int write_item(struct gt_chrome *x, const struct gt_item *activity
 			      timed ? activity->end_ns - activity->start_ns : 0);
 	if (correlation)
 		p = gt_chrome_put_flow(p, 'f', correlation, place, place_end);
+	if (x->part)
+		note_place(x, activity, timed,
+			   &(struct written){begin_at, place, place_end, correlation ? p : NULL});
 	gt_out_end(&x->out, p);
 	return 0;
 }
+
 int gt_chrome_write_activity(struct gt_chrome *x, const struct gt_item **item,
 			     const struct gt_item *end)
 {

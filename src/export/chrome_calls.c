@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes calls and ranges for the Chrome exporter: see chrome.h. */
-#include "export/chrome.h"
+#include "export/chrome_notes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +106,11 @@ static __attribute__((noinline)) char *put_functions(struct gt_chrome *x, char *
 	return p;
 }
 
+const struct gt_snippet *gt_chrome_thread_row(struct gt_chrome *x, struct gt_view_thread *t)
+{
+	return t->own ? t->own : thread_begin(x, t);
+}
+
 static inline int write_call_event(struct gt_chrome *x, const struct gt_item *call)
 {
 	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
@@ -120,7 +125,9 @@ static inline int write_call_event(struct gt_chrome *x, const struct gt_item *ca
 	if (!t || !o)
 		return -ENOMEM;
 	text = o->own ? o->own : operation_begin(x, o, call->op);
-	row = t->own ? t->own : thread_begin(x, t);
+	row = gt_chrome_thread_row(x, t);
+	if (__builtin_expect(x->part && x->noted != t, 0))
+		gt_chrome_note_thread(x, t);
 	if (!text || !text->begin || !text->api || !row)
 		return -ENOMEM;
 	correlation = gt_view_correlation(&x->view, t, call->id);
@@ -243,6 +250,10 @@ static inline int write_call_or_mark(struct gt_chrome *x, const struct gt_item *
 
 	if (__builtin_expect(gt_mark_of(call->op) == GT_MARK_NONE, 1))
 		return write_call_event(x, call);
+	if (x->part) {
+		gt_chrome_note_mark(x, call);
+		return 0;
+	}
 	status = gt_ranges_step(&x->ranges, call, &range);
 	return status > 0 ? write_range(x, &range) : status;
 }

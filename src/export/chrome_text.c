@@ -43,8 +43,11 @@ static char *put_metadata(char *p, const char *kind, uint64_t pid, uint64_t tid)
 void gt_chrome_write_label(struct gt_chrome *x, const char *kind, uint64_t pid, uint64_t tid,
 			   const char *key, const char *text)
 {
-	char *p = put_metadata(gt_out_room(&x->out), kind, pid, tid);
+	char *p;
 
+	if (x->part)
+		return;
+	p = put_metadata(gt_out_room(&x->out), kind, pid, tid);
 	p = gt_chrome_put_quoted(p, key);
 	*p++ = ':';
 	p = gt_chrome_put_quoted(p, text);
@@ -55,8 +58,11 @@ void gt_chrome_write_label(struct gt_chrome *x, const char *kind, uint64_t pid, 
 void gt_chrome_write_sort(struct gt_chrome *x, const char *kind, uint64_t pid, uint64_t tid,
 			  uint64_t index)
 {
-	char *p = put_metadata(gt_out_room(&x->out), kind, pid, tid);
+	char *p;
 
+	if (x->part)
+		return;
+	p = put_metadata(gt_out_room(&x->out), kind, pid, tid);
 	p = GT_PUT(p, "\"sort_index\":");
 	p = gt_put_u64(p, index);
 	p = GT_PUT(p, "}},\n");

@@ -11,7 +11,7 @@
 #include "analysis/model/view.h"
 #include "export/formats.h"
 #include "export/out.h"
-#include "export/records.h"
+#include "export/parallel.h"
 #include "export/snippet.h"
 #include "util/error.h"
 
@@ -38,6 +38,11 @@ struct csv {
 	struct gt_out out;
 	struct gt_view view;
 	struct csv_clock clock;
+	const struct gt_view_options *options;
+	/* Threads from this index on are missing in the capture's list. Their numbers depend on the
+	 * order of records. */
+	uint32_t known_threads;
+	bool met_unknown; /* true if a record of such a thread was written */
 	/* fields from domain to operation of GPU activities; NULL: not generated yet */
 	struct gt_snippet *activities[GT_DOMAIN_COUNT][GT_DEVICE_OP_COUNT + 1];
 };
@@ -108,10 +113,11 @@ static char *put_status(char *p, uint32_t domain, int32_t status)
 /* Snippets -------------------------------------------------------------------- */
 
 /* Generate ,4711,4712,0,1, from the process and thread. */
-static const struct gt_snippet *get_thread(struct gt_view_thread *t)
+static const struct gt_snippet *get_thread(struct csv *x, struct gt_view_thread *t)
 {
 	char text[5 * GT_NUMBER_MAX], *p = text;
 
+	x->met_unknown |= t->index >= x->known_threads;
 	if (t->own)
 		return t->own;
 	*p++ = ',';
@@ -217,7 +223,7 @@ static int write_call_line(void *exporter, const struct gt_item *call)
 	struct csv *x = exporter;
 	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
 	struct gt_view_operation *o = gt_view_operation(&x->view, call->op);
-	const struct gt_snippet *thread = t ? get_thread(t) : NULL,
+	const struct gt_snippet *thread = t ? get_thread(x, t) : NULL,
 				*operation = o ? get_operation(o, call->op) : NULL;
 	char *p = gt_out_room(&x->out);
 	int32_t status;
@@ -265,7 +271,7 @@ static int write_activity_line(void *exporter, const struct gt_item *activity)
 			       activity->id ? GT_ID_ORDINAL(activity->id) : activity->ordinal);
 	struct gt_view_text *name =
 		activity->name ? gt_view_name(&x->view, activity->process, activity->name) : NULL;
-	const struct gt_snippet *thread = t ? get_thread(t) : NULL,
+	const struct gt_snippet *thread = t ? get_thread(x, t) : NULL,
 				*operation = get_activity(x, activity),
 				*queue = q ? get_queue(q) : NULL,
 				*kernel = name ? get_name(name) : NULL;
@@ -308,23 +314,93 @@ static int write_items(void *exporter, const struct gt_item *item, const struct 
 	GT_EXPORT_EACH(exporter, item, end, write_call_line, write_activity_line);
 }
 
+static int begin_csv(struct csv *x, const struct gt_capture *c,
+		     const struct gt_view_options *options)
+{
+	int status;
+
+	*x = (struct csv){.clock = {CLOCK_STEP_NS, 1, "1"}, .options = options};
+	status = gt_view_init(&x->view, c, options);
+	x->known_threads = x->view.thread_count;
+	return status;
+}
+
+static void fini_csv(struct csv *x)
+{
+	free_snippets(x);
+	gt_view_fini(&x->view);
+}
+
+/* In several threads ----------------------------------------------------------- */
+
+static void *create_encoder(void *exporter)
+{
+	const struct csv *main = exporter;
+	struct csv *x = malloc(sizeof *x);
+
+	if (!x || begin_csv(x, main->view.capture, main->options)) {
+		free(x);
+		return NULL;
+	}
+	return x;
+}
+
+static void destroy_encoder(void *encoder)
+{
+	fini_csv(encoder);
+	free(encoder);
+}
+
+static void begin_part(void *encoder, struct gt_part *part)
+{
+	struct csv *x = encoder;
+
+	x->out = part->out;
+	x->met_unknown = false;
+}
+
+static bool end_part(void *encoder, struct gt_part *part)
+{
+	struct csv *x = encoder;
+
+	part->out = x->out;
+	return !x->met_unknown;
+}
+
+static int append_part(void *exporter, const struct gt_part *part)
+{
+	struct csv *x = exporter;
+
+	gt_out_write(&x->out, part->out.base, (size_t)(part->out.next - part->out.base));
+	return 0;
+}
+
+static const struct gt_encoder_type encoder_type = {
+	.create = create_encoder,
+	.destroy = destroy_encoder,
+	.begin = begin_part,
+	.encode = write_items,
+	.end = end_part,
+	.append = append_part,
+	.write = write_items,
+};
+
 static int write_csv(const struct gt_capture *c, const char *path,
 		     const struct gt_view_options *options)
 {
-	struct csv x = {.clock = {CLOCK_STEP_NS, 1, "1"}};
-	int status = gt_view_init(&x.view, c, options);
+	struct csv x;
+	int status = begin_csv(&x, c, options);
 
 	if (status)
 		return status;
 	status = gt_out_open(&x.out, path, false);
 	if (status)
-		goto fini_view;
+		goto fini;
 	gt_out_text(&x.out, header);
-	status = gt_export_records(&x.view, &x.out, options, &x, write_items);
+	status = gt_export_in_parallel(&x.view, &x.out, options, &x, &encoder_type);
 	status = gt_out_finish(&x.out, status);
-fini_view:
-	free_snippets(&x);
-	gt_view_fini(&x.view);
+fini:
+	fini_csv(&x);
 	return status;
 }
 

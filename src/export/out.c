@@ -65,12 +65,12 @@ static void write_all(struct gt_out *out, const void *data, size_t bytes)
 	}
 }
 
-static void deflate_all(struct gt_out *out, bool last)
+static void deflate_all(struct gt_out *out, size_t bytes, bool last)
 {
 	struct isal_zstream *z = &out->gzip->stream;
 
 	z->next_in = (uint8_t *)out->base;
-	z->avail_in = (uint32_t)(out->next - out->base);
+	z->avail_in = (uint32_t)bytes;
 	z->end_of_stream = last;
 	do {
 		z->next_out = out->gzip->packed;
@@ -129,14 +129,51 @@ free_buffer:
 	return gt_error(status, "cannot create %s", path);
 }
 
+void gt_out_open_memory(struct gt_out *out, size_t most)
+{
+	*out = (struct gt_out){.path = "", .fd = -1, .most = most};
+}
+
+int gt_out_clear(struct gt_out *out)
+{
+	out->status = 0;
+	if (!out->base) {
+		out->base = malloc(GT_OUT_WRITE + GT_OUT_ROOM_MAX);
+		out->flush_at = out->base + (out->base ? GT_OUT_WRITE : 0);
+	}
+	out->next = out->base;
+	return out->base ? 0 : -ENOMEM;
+}
+
+/* Double the buffer of an output in memory. Return false after setting the status. */
+static bool grow_memory(struct gt_out *out)
+{
+	size_t used = (size_t)(out->next - out->base), size = (size_t)(out->flush_at - out->base);
+	char *more = size * 2 <= out->most ? realloc(out->base, size * 2 + GT_OUT_ROOM_MAX) : NULL;
+
+	if (!more) {
+		out->status = -ENOMEM;
+		return false;
+	}
+	out->base = more;
+	out->next = more + used;
+	out->flush_at = more + size * 2;
+	return true;
+}
+
 void gt_out_flush(struct gt_out *out)
 {
 	size_t bytes = (size_t)(out->next - out->base), rest = 0;
 
+	if (out->most && !out->status && grow_memory(out))
+		return;
 	if (out->status) {
 		; /* after an error, only clear the buffer */
 	} else if (out->gzip) {
-		deflate_all(out, false);
+		/* always as many bytes, because the compressed bytes depend on it */
+		deflate_all(out, GT_OUT_WRITE, false);
+		rest = bytes - GT_OUT_WRITE;
+		memcpy(out->base, out->base + GT_OUT_WRITE, rest);
 	} else {
 		rest = bytes % PAGE;
 		write_all(out, out->base, bytes - rest);
@@ -147,9 +184,31 @@ void gt_out_flush(struct gt_out *out)
 	out->next = out->base + rest;
 }
 
+/* Write large data without copying it, except for parts of pages. Return the number of bytes
+ * written. */
+static size_t write_large(struct gt_out *out, const char *data, size_t bytes)
+{
+	char *room = gt_out_room(out);
+	size_t buffered = (size_t)(room - out->base), first = -buffered % PAGE,
+	       whole = (bytes - first) - (bytes - first) % PAGE;
+
+	memcpy(room, data, first);
+	write_all(out, out->base, buffered + first);
+	write_all(out, data + first, whole);
+	out->next = out->base;
+	return first + whole;
+}
+
 void gt_out_write(struct gt_out *out, const void *data, size_t bytes)
 {
 	const char *next = data;
+
+	if (bytes >= GT_OUT_WRITE && !out->gzip && !out->most) {
+		size_t written = write_large(out, next, bytes);
+
+		next += written;
+		bytes -= written;
+	}
 
 	while (bytes) {
 		char *room = gt_out_room(out);
@@ -165,13 +224,14 @@ void gt_out_write(struct gt_out *out, const void *data, size_t bytes)
 int gt_out_finish(struct gt_out *out, int status)
 {
 	if (status) { /* the exporter failed: discard the rest */
-		close(out->fd);
+		if (out->fd >= 0)
+			close(out->fd);
 		free(out->gzip);
 		free(out->base);
 		return status;
 	}
 	if (out->gzip && !out->status)
-		deflate_all(out, true);
+		deflate_all(out, (size_t)(out->next - out->base), true);
 	else
 		write_all(out, out->base, (size_t)(out->next - out->base));
 	if (out->has_reserved && !out->status && ftruncate(out->fd, (off_t)out->bytes) < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The output file of an exporter: one large buffer that is written when full, optionally through
- * gzip (one member, ISA-L level 1). An exporter gets room, fills it through a pointer, and passes
- * back the end. The first error is stored; later output is discarded. */
+ * gzip (one member, ISA-L level 1). Or an output in memory, whose buffer grows. An exporter gets
+ * room, fills it through a pointer, and passes back the end. The first error is stored; later
+ * output is discarded. */
 #ifndef GPUTAP_EXPORT_OUT_H
 #define GPUTAP_EXPORT_OUT_H
 
@@ -28,10 +29,16 @@ struct gt_out {
 	uint64_t bytes;    /* bytes passed to write() so far */
 	uint64_t reserved; /* offset up to which blocks are allocated */
 	bool has_reserved; /* true if an allocation succeeded */
+	size_t most;       /* output in memory: maximum size of the buffer; 0: a file */
 };
 
 /* Create @path, which must not exist. Return 0 or negative errno with a cause. */
 int gt_out_open(struct gt_out *out, const char *path, bool gzip);
+/* Create an output in memory: the bytes from `base` to `next`. If it needs more than @most bytes,
+ * `status` is set without a cause. gt_out_clear() must succeed before the first use. */
+void gt_out_open_memory(struct gt_out *out, size_t most);
+/* Remove all bytes and the error of an output in memory. Return 0, or -ENOMEM without a cause. */
+int gt_out_clear(struct gt_out *out);
 /* Write the rest and close. If the exporter's @status is not 0, close without writing. Return
  * @status if it is not 0, otherwise the first error or 0. @out needs no other clean-up. */
 int gt_out_finish(struct gt_out *out, int status);

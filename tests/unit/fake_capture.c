@@ -341,6 +341,28 @@ bool gt_capture_is_filtered(const struct gt_capture *c)
 	return false;
 }
 
+bool gt_capture_is_relayed(const struct gt_capture *c)
+{
+	(void)c;
+	return false;
+}
+
+/* captures here are read in one thread */
+int gt_capture_split(const struct gt_capture *c, uint64_t bytes, struct gt_capture_piece **pieces,
+		     size_t *count)
+{
+	(void)c, (void)bytes;
+	*pieces = NULL;
+	*count = 0;
+	return 0;
+}
+
+int gt_cursor_take_piece(struct gt_cursor *cursor, const struct gt_capture_piece *piece)
+{
+	(void)cursor, (void)piece;
+	return -ENOTSUP;
+}
+
 bool gt_capture_wants(const struct gt_capture *c, const struct gt_item *item)
 {
 	(void)c, (void)item;

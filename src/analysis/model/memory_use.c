@@ -37,22 +37,36 @@ static uint16_t device_of(const struct gt_memory_use *use, const struct gt_call_
 								    : GT_MEMORY_NO_DEVICE;
 }
 
+static void add_change(struct gt_memory_use *use, const struct gt_memory_change *change)
+{
+	struct gt_memory_change *changes =
+		use->count < CHANGES_MAX
+			? gt_grow(use->changes, use->count, &use->room, sizeof *changes)
+			: NULL;
+
+	if (!changes) {
+		use->is_full = true;
+		return;
+	}
+	use->changes = changes;
+	changes[use->count++] = *change;
+}
+
+void gt_memory_use_add(struct gt_memory_use *use, const struct gt_memory_change *changes,
+		       size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		add_change(use, &changes[i]);
+}
+
 void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, uint32_t tag)
 {
 	const struct gt_operation_info *info = gt_operation(call->op);
 	struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
 	struct gt_memory_change c = {.process = call->process, .tag = tag};
-	struct gt_memory_change *changes;
 
 	if (!is_change(call, info) || !gt_call_address(&view, call->ret, &c.address))
 		return;
-	changes = use->count < CHANGES_MAX
-			  ? gt_grow(use->changes, use->count, &use->room, sizeof *changes)
-			  : NULL;
-	if (!changes) {
-		use->is_full = true;
-		return;
-	}
 	c.domain = (uint8_t)GT_OP_DOMAIN(call->op);
 	c.is_free = info->kind == GT_KIND_FREE;
 	c.is_retain = info->kind == GT_KIND_RETAIN;
@@ -63,8 +77,7 @@ void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, u
 		gt_call_bytes(&view, &c.bytes);
 		c.device = device_of(use, &view, call->process);
 	}
-	use->changes = changes;
-	changes[use->count++] = c;
+	add_change(use, &c);
 }
 
 /* Sort by time. At equal times, allocations come first, because the next call may free one of them.

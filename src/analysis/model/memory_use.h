@@ -55,6 +55,10 @@ struct gt_memory_use {
  * exhausted, `is_full` is set. @tag: passed on to gt_memory_change_fn */
 void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, uint32_t tag);
 
+/* Add changes that another struct gt_memory_use collected. */
+void gt_memory_use_add(struct gt_memory_use *use, const struct gt_memory_change *changes,
+		       size_t count);
+
 /**
  * gt_memory_use_settle() - compute the sums after all calls have been added
  * @each: called for each change in time order, with the bytes then in use in its domain, kind and

@@ -21,6 +21,7 @@ struct gt_view_options {
 	/* true if kernel names stay as recorded, not demangled */
 	bool mangled;
 	enum gt_view_weight weight;
+	unsigned jobs; /* maximum number of threads that read the capture; 0 and 1: no threads */
 	void (*progress)(void *data, uint64_t done, uint64_t total); /* may be NULL */
 	void *progress_data;
 };
