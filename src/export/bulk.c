@@ -9,7 +9,11 @@
  * key order, so all pages except the last of each level are full and no page is ever read back. The
  * top page of a tree replaces the empty root that SQLite created. An inner page, or a leaf of an
  * index, passes its last entry to the level above only when a further entry comes, so no page is
- * ever empty. */
+ * ever empty.
+ *
+ * Written pages with consecutive numbers are collected in a batch. A level gives its page to the
+ * batch and gets an empty one, so pages are not copied. A full batch is written with one call, by
+ * another thread if there is one, while the next batch is collected. */
 #include "export/bulk.h"
 
 #include <errno.h>
@@ -17,8 +21,10 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include "export/background.h"
 #include "util/error.h"
 
 enum {
@@ -31,6 +37,10 @@ enum {
 	PAGE_LEAF_TABLE = 13,
 	/* SQLite locks bytes at 1 GiB; the page at that offset stays unused. */
 	LOCK_BYTE = 0x40000000,
+	BATCH_PAGES = 16,
+	/* Bytes allocated at once, if the file already has at least a quarter of this size. See
+	 * out.c. */
+	RESERVE = 32 << 20,
 };
 
 struct level {
@@ -51,10 +61,26 @@ struct gt_bulk_tree {
 	struct level level[MAX_LEVELS];
 };
 
+/* Pages to be written, with consecutive numbers. */
+struct batch {
+	struct gt_bulk *db;
+	uint8_t *pages[BATCH_PAGES];
+	unsigned count;
+	uint32_t first;
+	int status; /* of the write */
+};
+
 struct gt_bulk {
 	char *path;
 	int fd;
 	int status;
+	/* one batch is collected while the other one may be written; spare: pages for levels, as
+	 * many as no batch has */
+	struct batch batches[2], *batch;
+	uint8_t *spare[2 * BATCH_PAGES];
+	unsigned spare_count;
+	struct gt_background *background; /* NULL: pages are written in this thread */
+	uint64_t reserved;                /* offset up to which blocks are allocated */
 	unsigned page_bytes;
 	uint32_t pages; /* number of pages in the file so far */
 	struct gt_bulk_tree *trees;
@@ -79,15 +105,11 @@ static uint32_t get_be32(const uint8_t *p)
 
 /* Write a varint in SQLite's format: big-endian, 7 bits per byte, 8 bits in the ninth byte. Return
  * its length. */
-static unsigned put_varint(uint8_t *p, uint64_t v)
+static __attribute__((noinline)) unsigned put_long_varint(uint8_t *p, uint64_t v)
 {
 	uint8_t reversed[9];
 	unsigned n = 0;
 
-	if (v < 0x80) {
-		p[0] = (uint8_t)v;
-		return 1;
-	}
 	if (v >> 56) {
 		p[8] = (uint8_t)v;
 		v >>= 8;
@@ -101,6 +123,29 @@ static unsigned put_varint(uint8_t *p, uint64_t v)
 	for (unsigned i = 0; i < n; i++)
 		p[i] = reversed[n - 1 - i];
 	return n;
+}
+
+static inline unsigned put_varint(uint8_t *p, uint64_t v)
+{
+	if (v < 1 << 7) {
+		p[0] = (uint8_t)v;
+		return 1;
+	}
+	if (v < 1 << 14) {
+		p[0] = (uint8_t)(v >> 7 | 0x80);
+		p[1] = (uint8_t)(v & 0x7f);
+		return 2;
+	}
+	if (v < 1 << 28) {
+		unsigned more = v >= 1 << 21;
+
+		p[0] = (uint8_t)(v >> 21 | 0x80); /* overwritten if the number has three bytes */
+		p[more] = (uint8_t)(v >> 14 | 0x80);
+		p[more + 1] = (uint8_t)(v >> 7 | 0x80);
+		p[more + 2] = (uint8_t)(v & 0x7f);
+		return more + 3;
+	}
+	return put_long_varint(p, v);
 }
 
 static unsigned header_bytes(unsigned level)
@@ -117,23 +162,113 @@ static uint32_t take_page_number(struct gt_bulk *db)
 	return number;
 }
 
-static void write_at(struct gt_bulk *db, const void *data, size_t bytes, uint64_t offset)
+static int write_at(int fd, const void *data, size_t bytes, uint64_t offset)
 {
 	const char *p = data;
 
-	while (bytes && !db->status) {
-		ssize_t n = pwrite(db->fd, p, bytes, (off_t)offset);
+	while (bytes) {
+		ssize_t n = pwrite(fd, p, bytes, (off_t)offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0) {
-			db->status = n < 0 ? -errno : -EIO;
-			return;
-		}
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
 		p += n;
 		bytes -= (size_t)n;
 		offset += (uint64_t)n;
 	}
+	return 0;
+}
+
+static void note_status(struct gt_bulk *db, int status)
+{
+	if (!db->status)
+		db->status = status;
+}
+
+/* Write the pages of a batch. */
+static void write_batch(void *data)
+{
+	struct batch *b = data;
+	const unsigned page_bytes = b->db->page_bytes;
+	uint64_t offset = (uint64_t)(b->first - 1) * page_bytes;
+	struct iovec parts[BATCH_PAGES];
+	ssize_t written;
+
+	for (unsigned i = 0; i < b->count; i++)
+		parts[i] = (struct iovec){b->pages[i], page_bytes};
+	written = pwritev(b->db->fd, parts, (int)b->count, (off_t)offset);
+	/* after an error or a short write, continue page by page */
+	for (unsigned i = written < 0 ? 0 : (unsigned)((size_t)written / page_bytes);
+	     i < b->count && !b->status; i++)
+		b->status = write_at(b->db->fd, b->pages[i], page_bytes,
+				     offset + (uint64_t)i * page_bytes);
+}
+
+/* Take back the pages of a batch that has been written. */
+static void empty_batch(struct gt_bulk *db, struct batch *b)
+{
+	note_status(db, b->status);
+	while (b->count)
+		db->spare[db->spare_count++] = b->pages[--b->count];
+}
+
+/* Allocate blocks in advance; see reserve_out() in out.c. */
+static void reserve_blocks(struct gt_bulk *db)
+{
+	uint64_t end = (uint64_t)db->pages * db->page_bytes;
+
+	if (end < db->reserved || end < RESERVE / 4)
+		return;
+	fallocate(db->fd, FALLOC_FL_KEEP_SIZE, (off_t)end, RESERVE);
+	db->reserved = end + RESERVE;
+}
+
+/* Write the current batch, or let the thread write it. */
+static void flush_batch(struct gt_bulk *db)
+{
+	struct batch *b = db->batch, *other = b == db->batches ? b + 1 : db->batches;
+
+	if (!b->count)
+		return;
+	reserve_blocks(db);
+	gt_background_wait(db->background);
+	empty_batch(db, other);
+	if (db->status) {
+		empty_batch(db, b);
+	} else if (db->background) {
+		gt_background_start(db->background, write_batch, b);
+		db->batch = other;
+	} else {
+		write_batch(b);
+		empty_batch(db, b);
+	}
+}
+
+static uint8_t *take_page(struct gt_bulk *db)
+{
+	return db->spare_count ? db->spare[--db->spare_count] : calloc(1, db->page_bytes);
+}
+
+/* Add a level's page to the batch, and give the level another page. */
+static void queue_page(struct gt_bulk *db, struct level *l, uint32_t number)
+{
+	struct batch *b = db->batch;
+	uint8_t *page;
+
+	if (b->count == BATCH_PAGES || (b->count && number != b->first + b->count)) {
+		flush_batch(db);
+		b = db->batch;
+	}
+	page = take_page(db);
+	if (!page) {
+		note_status(db, -ENOMEM);
+		return;
+	}
+	if (!b->count)
+		b->first = number;
+	b->pages[b->count++] = l->page;
+	l->page = page;
 }
 
 /* Complete the header of a level's page and write it as page @number. */
@@ -152,7 +287,7 @@ static void write_page(struct gt_bulk_tree *t, unsigned level, uint32_t number, 
 	l->page[7] = 0;                           /* no fragments */
 	if (level)
 		put_be32(l->page + 8, right);
-	write_at(t->db, l->page, t->db->page_bytes, (uint64_t)(number - 1) * t->db->page_bytes);
+	queue_page(t->db, l, number);
 }
 
 static bool open_level(struct gt_bulk_tree *t, unsigned level)
@@ -160,7 +295,7 @@ static bool open_level(struct gt_bulk_tree *t, unsigned level)
 	struct level *l = &t->level[level];
 
 	if (level >= t->levels) {
-		if (level == MAX_LEVELS || !(l->page = calloc(1, t->db->page_bytes))) {
+		if (level == MAX_LEVELS || !(l->page = take_page(t->db))) {
 			t->db->status = level == MAX_LEVELS ? -EFBIG : -ENOMEM;
 			return false;
 		}
@@ -252,9 +387,9 @@ void gt_bulk_add(struct gt_bulk_tree *t, int64_t id, const struct gt_bulk_row *r
 	t->last_id = id;
 	t->count++;
 	cell = add_cell(&t->level[0], 0, n + row->head_bytes + row->body_bytes);
-	memcpy(cell, prefix, n);
-	memcpy(cell + n, row->head, row->head_bytes);
-	memcpy(cell + n + row->head_bytes, row->body, row->body_bytes);
+	gt_bulk_copy(cell, (const char *)prefix, n);
+	gt_bulk_copy(cell + n, (const char *)row->head, row->head_bytes);
+	gt_bulk_copy(cell + n + row->head_bytes, (const char *)row->body, row->body_bytes);
 }
 
 uint64_t gt_bulk_count(const struct gt_bulk_tree *t)
@@ -287,11 +422,23 @@ static void finish_header(struct gt_bulk *db)
 		return;
 	}
 	put_be32(count, db->pages);
-	write_at(db, count, 4, 28);
+	note_status(db, write_at(db->fd, count, 4, 28));
 	/* Change counter, and the counter value for which the page count is valid. */
 	put_be32(count, get_be32(header + 24) + 1);
-	write_at(db, count, 4, 24);
-	write_at(db, count, 4, 92);
+	note_status(db, write_at(db->fd, count, 4, 24));
+	note_status(db, write_at(db->fd, count, 4, 92));
+	if (db->reserved && ftruncate(db->fd, (off_t)db->pages * (off_t)db->page_bytes) < 0)
+		note_status(db, -errno);
+}
+
+/* Write all pages, and end the thread. */
+static void finish_batches(struct gt_bulk *db)
+{
+	flush_batch(db);
+	gt_background_destroy(db->background);
+	db->background = NULL;
+	for (int i = 0; i < 2; i++)
+		empty_batch(db, &db->batches[i]);
 }
 
 /* Find out why a write failed, by appending to the file, because SQLite may not have passed on the
@@ -385,6 +532,8 @@ int gt_bulk_create(const char *path, const char *schema, unsigned page_bytes, st
 		return gt_error(-ENOMEM, "cannot create %s", path);
 	}
 	db->fd = -1;
+	db->batch = db->batches;
+	db->batches[0].db = db->batches[1].db = db;
 	db->page_bytes = page_bytes;
 	snprintf(page_size, sizeof page_size, "PRAGMA page_size = %u;", page_bytes);
 	status = run_sql(path, page_size, schema, "create the tables of");
@@ -407,6 +556,27 @@ int gt_bulk_create(const char *path, const char *schema, unsigned page_bytes, st
 	return 0;
 }
 
+void gt_bulk_use_thread(struct gt_bulk *db)
+{
+	if (!db->background)
+		db->background = gt_background_create();
+}
+
+struct gt_bulk_piece *gt_bulk_piece_create(const struct gt_bulk_row *row, uint32_t head_bytes,
+					   uint32_t body_bytes)
+{
+	uint32_t heads = row->head_bytes - head_bytes, bytes = row->body_bytes - body_bytes;
+	struct gt_bulk_piece *piece = malloc(sizeof *piece + bytes);
+
+	if (!piece)
+		return NULL;
+	assert(heads <= sizeof piece->head);
+	*piece = (struct gt_bulk_piece){.head_bytes = (uint8_t)heads, .body_bytes = bytes};
+	memcpy(piece->head, row->head + head_bytes, heads);
+	memcpy(piece->body, row->body + body_bytes, bytes);
+	return piece;
+}
+
 struct gt_bulk_tree *gt_bulk_tree(struct gt_bulk *db, const char *name)
 {
 	for (struct gt_bulk_tree *t = db->trees; t; t = t->next)
@@ -427,6 +597,7 @@ int gt_bulk_finish(struct gt_bulk *db, const char *sql)
 
 	for (struct gt_bulk_tree *t = db->trees; t; t = t->next)
 		finish_tree(t);
+	finish_batches(db);
 	finish_header(db);
 	status = db->status ? gt_error(db->status, "cannot write %s", db->path) : 0;
 	if (db->fd >= 0 && close(db->fd) && !status)
@@ -444,6 +615,11 @@ void gt_bulk_destroy(struct gt_bulk *db)
 
 	if (!db)
 		return;
+	gt_background_destroy(db->background);
+	for (int i = 0; i < 2; i++)
+		empty_batch(db, &db->batches[i]);
+	while (db->spare_count)
+		free(db->spare[--db->spare_count]);
 	while ((t = db->trees)) {
 		db->trees = t->next;
 		for (unsigned level = 0; level < MAX_LEVELS; level++)

@@ -11,7 +11,7 @@
  * 	gt_bulk_finish(db, sql)         runs @sql on the complete database
  *
  * The first failed write is stored in the database object and reported once, by gt_bulk_finish().
- * Not thread-safe. */
+ * Not thread-safe. gt_bulk_use_thread() lets another thread write the pages. */
 #ifndef GPUTAP_EXPORT_BULK_H
 #define GPUTAP_EXPORT_BULK_H
 
@@ -50,6 +50,9 @@ struct gt_bulk_row {
  */
 int gt_bulk_create(const char *path, const char *schema, unsigned page_bytes, struct gt_bulk **out);
 
+/* Write pages in another thread from now on, if one can be started. */
+void gt_bulk_use_thread(struct gt_bulk *db);
+
 /* Return the b-tree of an empty table or index, to be filled once. Return NULL with a cause if no
  * table or index has that name. */
 struct gt_bulk_tree *gt_bulk_tree(struct gt_bulk *db, const char *name);
@@ -58,7 +61,7 @@ struct gt_bulk_tree *gt_bulk_tree(struct gt_bulk *db, const char *name);
 void gt_bulk_add(struct gt_bulk_tree *t, int64_t id, const struct gt_bulk_row *row);
 uint64_t gt_bulk_count(const struct gt_bulk_tree *t);
 
-/* Return the status of the first failed write: 0 or negative errno. */
+/* Return the status of the first failed write that is known so far: 0 or negative errno. */
 int gt_bulk_status(const struct gt_bulk *db);
 /* Complete the trees and run @sql. Always destroys @db. Return 0 or negative errno with a cause. */
 int gt_bulk_finish(struct gt_bulk *db, const char *sql);
@@ -131,6 +134,28 @@ static inline void gt_bulk_copy(uint8_t *to, const char *from, size_t bytes)
 		for (size_t i = 0; i < bytes; i++)
 			to[i] = (uint8_t)from[i];
 	}
+}
+
+/* Columns that are the same in many rows, as encoded. */
+struct gt_bulk_piece {
+	uint8_t head_bytes, head[11];
+	uint32_t body_bytes;
+	uint8_t body[];
+};
+
+/* Return the last columns of a row, from @head_bytes and @body_bytes on. free() frees the piece.
+ * Return NULL without a cause if out of memory. */
+struct gt_bulk_piece *gt_bulk_piece_create(const struct gt_bulk_row *row, uint32_t head_bytes,
+					   uint32_t body_bytes);
+
+static inline void gt_bulk_put_piece(struct gt_bulk_row *r, const struct gt_bulk_piece *piece)
+{
+	assert(r->head_bytes + sizeof piece->head <= sizeof r->head &&
+	       r->body_bytes + piece->body_bytes <= sizeof r->body);
+	memcpy(r->head + r->head_bytes, piece->head, sizeof piece->head);
+	r->head_bytes += piece->head_bytes;
+	gt_bulk_copy(r->body + r->body_bytes, (const char *)piece->body, piece->body_bytes);
+	r->body_bytes += piece->body_bytes;
 }
 
 static inline void gt_bulk_text(struct gt_bulk_row *r, const char *text, size_t bytes)

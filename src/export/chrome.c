@@ -242,6 +242,8 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 	status = gt_out_open(&x.out, path, gzip);
 	if (status)
 		goto fini;
+	if (options->jobs > 1)
+		gt_out_use_thread(&x.out);
 	choose_base(&x);
 	write_head(&x, options);
 	status = write_processes(&x);

@@ -396,6 +396,8 @@ static int write_csv(const struct gt_capture *c, const char *path,
 	status = gt_out_open(&x.out, path, false);
 	if (status)
 		goto fini;
+	if (options->jobs > 1)
+		gt_out_use_thread(&x.out);
 	gt_out_text(&x.out, header);
 	status = gt_export_in_parallel(&x.view, &x.out, options, &x, &encoder_type);
 	status = gt_out_finish(&x.out, status);

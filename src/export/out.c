@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "export/background.h"
 #include "util/error.h"
 
 enum {
@@ -45,18 +46,19 @@ static void reserve_out(struct gt_out *out, size_t bytes)
 	out->reserved = out->bytes + RESERVE;
 }
 
+/* Write data. On failure set job.status, and write no more. Runs in either thread. */
 static void write_all(struct gt_out *out, const void *data, size_t bytes)
 {
 	const char *next = data;
 
 	reserve_out(out, bytes);
-	while (bytes && !out->status) {
+	while (bytes && !out->job.status) {
 		ssize_t n = write(out->fd, next, bytes);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			fail_output(out, n < 0 ? -errno : -EIO);
+			out->job.status = n < 0 ? -errno : -EIO;
 			return;
 		}
 		next += n;
@@ -65,22 +67,22 @@ static void write_all(struct gt_out *out, const void *data, size_t bytes)
 	}
 }
 
-static void deflate_all(struct gt_out *out, size_t bytes, bool last)
+static void deflate_all(struct gt_out *out, char *data, size_t bytes, bool last)
 {
 	struct isal_zstream *z = &out->gzip->stream;
 
-	z->next_in = (uint8_t *)out->base;
+	z->next_in = (uint8_t *)data;
 	z->avail_in = (uint32_t)bytes;
 	z->end_of_stream = last;
 	do {
 		z->next_out = out->gzip->packed;
 		z->avail_out = sizeof out->gzip->packed;
 		if (isal_deflate(z) != COMP_OK) {
-			fail_output(out, -EIO);
+			out->job.status = -EIO;
 			return;
 		}
 		write_all(out, out->gzip->packed, sizeof out->gzip->packed - z->avail_out);
-	} while (!out->status &&
+	} while (!out->job.status &&
 		 (z->avail_in || !z->avail_out || (last && z->internal_state.state != ZSTATE_END)));
 }
 
@@ -161,27 +163,71 @@ static bool grow_memory(struct gt_out *out)
 	return true;
 }
 
+/* Wait until the thread is idle, and report its error. */
+static void settle_job(struct gt_out *out)
+{
+	gt_background_wait(out->background);
+	if (out->job.status)
+		fail_output(out, out->job.status);
+}
+
+static void do_job(void *data)
+{
+	struct gt_out *out = data;
+
+	if (out->job.status)
+		return;
+	if (out->gzip)
+		deflate_all(out, out->job.data, out->job.bytes, false);
+	else
+		write_all(out, out->job.data, out->job.bytes);
+}
+
+void gt_out_use_thread(struct gt_out *out)
+{
+	if (out->background || out->most)
+		return;
+	out->spare = malloc(GT_OUT_WRITE + GT_OUT_ROOM_MAX);
+	out->background = out->spare ? gt_background_create() : NULL;
+}
+
+/* Write the first @bytes of the buffer, and move the rest to its start. With a thread, the rest
+ * moves to the start of the other buffer. */
+static void write_buffer(struct gt_out *out, size_t bytes)
+{
+	size_t rest = (size_t)(out->next - out->base) - bytes;
+	char *from = out->base;
+
+	settle_job(out);
+	out->job.data = from;
+	out->job.bytes = bytes;
+	if (out->background) {
+		out->base = out->spare;
+		out->spare = from;
+		out->flush_at = out->base + GT_OUT_WRITE;
+		/* before the thread may use the buffer */
+		memcpy(out->base, from + bytes, rest);
+		gt_background_start(out->background, do_job, out);
+	} else {
+		do_job(out);
+		settle_job(out);
+		/* The areas do not overlap, because a buffer that is flushed contains many
+		 * pages. */
+		memcpy(out->base, from + bytes, rest);
+	}
+	out->next = out->base + rest;
+}
+
 void gt_out_flush(struct gt_out *out)
 {
-	size_t bytes = (size_t)(out->next - out->base), rest = 0;
+	size_t bytes = (size_t)(out->next - out->base);
 
 	if (out->most && !out->status && grow_memory(out))
 		return;
-	if (out->status) {
-		; /* after an error, only clear the buffer */
-	} else if (out->gzip) {
-		/* always as many bytes, because the compressed bytes depend on it */
-		deflate_all(out, GT_OUT_WRITE, false);
-		rest = bytes - GT_OUT_WRITE;
-		memcpy(out->base, out->base + GT_OUT_WRITE, rest);
-	} else {
-		rest = bytes % PAGE;
-		write_all(out, out->base, bytes - rest);
-		/* The areas do not overlap, because a buffer that is flushed contains many
-		 * pages. */
-		memcpy(out->base, out->base + bytes - rest, rest);
-	}
-	out->next = out->base + rest;
+	if (out->status) /* after an error, only clear the buffer */
+		out->next = out->base;
+	else /* gzip: always as many bytes, because the compressed bytes depend on it */
+		write_buffer(out, out->gzip ? GT_OUT_WRITE : bytes - bytes % PAGE);
 }
 
 /* Write large data without copying it, except for parts of pages. Return the number of bytes
@@ -193,8 +239,10 @@ static size_t write_large(struct gt_out *out, const char *data, size_t bytes)
 	       whole = (bytes - first) - (bytes - first) % PAGE;
 
 	memcpy(room, data, first);
+	settle_job(out);
 	write_all(out, out->base, buffered + first);
 	write_all(out, data + first, whole);
+	settle_job(out);
 	out->next = out->base;
 	return first + whole;
 }
@@ -221,25 +269,35 @@ void gt_out_write(struct gt_out *out, const void *data, size_t bytes)
 	}
 }
 
+static void free_out(struct gt_out *out)
+{
+	gt_background_destroy(out->background);
+	free(out->gzip);
+	free(out->base);
+	free(out->spare);
+}
+
 int gt_out_finish(struct gt_out *out, int status)
 {
+	size_t rest = (size_t)(out->next - out->base);
+
+	settle_job(out);
 	if (status) { /* the exporter failed: discard the rest */
 		if (out->fd >= 0)
 			close(out->fd);
-		free(out->gzip);
-		free(out->base);
+		free_out(out);
 		return status;
 	}
 	if (out->gzip && !out->status)
-		deflate_all(out, (size_t)(out->next - out->base), true);
+		deflate_all(out, out->base, rest, true);
 	else
-		write_all(out, out->base, (size_t)(out->next - out->base));
+		write_all(out, out->base, rest);
+	settle_job(out);
 	if (out->has_reserved && !out->status && ftruncate(out->fd, (off_t)out->bytes) < 0)
 		fail_output(out, -errno);
 	/* Network file systems may report a full disk only at close(). */
 	if (close(out->fd) < 0)
 		fail_output(out, -errno);
-	free(out->gzip);
-	free(out->base);
+	free_out(out);
 	return out->status;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 struct gt_gzip;
+struct gt_background;
 
 enum {
 	/* Bytes per write(). Smaller writes would keep the kernel from using its largest page-cache
@@ -30,6 +31,14 @@ struct gt_out {
 	uint64_t reserved; /* offset up to which blocks are allocated */
 	bool has_reserved; /* true if an allocation succeeded */
 	size_t most;       /* output in memory: maximum size of the buffer; 0: a file */
+	/* thread that writes `job`, whose buffer is then `spare`; NULL: no thread */
+	struct gt_background *background;
+	char *spare;
+	struct {
+		char *data;
+		size_t bytes;
+		int status; /* first error of a write */
+	} job;
 };
 
 /* Create @path, which must not exist. Return 0 or negative errno with a cause. */
@@ -39,6 +48,9 @@ int gt_out_open(struct gt_out *out, const char *path, bool gzip);
 void gt_out_open_memory(struct gt_out *out, size_t most);
 /* Remove all bytes and the error of an output in memory. Return 0, or -ENOMEM without a cause. */
 int gt_out_clear(struct gt_out *out);
+/* Compress and write in another thread from now on, if one can be started. Errors are reported by
+ * a later call. */
+void gt_out_use_thread(struct gt_out *out);
 /* Write the rest and close. If the exporter's @status is not 0, close without writing. Return
  * @status if it is not 0, otherwise the first error or 0. @out needs no other clean-up. */
 int gt_out_finish(struct gt_out *out, int status);

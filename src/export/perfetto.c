@@ -282,6 +282,8 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_view_op
 
 	if (status)
 		return status;
+	if (options->jobs > 1)
+		gt_out_use_thread(&x->out);
 	choose_zero(x);
 	gt_pf_sequence_begin(x, &main_sequence, CLOCK_BOOTTIME_ID, 0);
 	write_clocks(x);

@@ -188,6 +188,8 @@ static int write_rocpd(const struct gt_capture *c, const char *path,
 		status = gt_rocpd_no_memory(r);
 	if (!status)
 		status = open_rocpd_file(r, path);
+	if (!status && options->jobs > 1)
+		gt_bulk_use_thread(r->db);
 	if (!status)
 		status = gt_sql_pass(&r->view, 0, options, step_rocpd, r, &r->status);
 	if (r->view.capture)
@@ -197,6 +199,7 @@ static int write_rocpd(const struct gt_capture *c, const char *path,
 	if (!status)
 		status = finish_rocpd(r, options);
 	gt_bulk_destroy(r->db);
+	gt_rocpd_free_arguments(r);
 	gt_view_fini(&r->view);
 	for (size_t i = 0; i < r->name_count; i++)
 		free(r->name_text[i]);

@@ -125,5 +125,7 @@ void gt_rocpd_put_info(struct rocpd *r, struct gt_sql *sql, const struct gt_view
 /* Return SQL text with the file's ids inserted. The caller frees the text. Return NULL if out of
  * memory. */
 char *gt_rocpd_schema(const struct rocpd *r, const char *text);
+/* Free the pieces of rows that rocpd_rows.c keeps per operation. Call before gt_view_fini(). */
+void gt_rocpd_free_arguments(struct rocpd *r);
 
 #endif

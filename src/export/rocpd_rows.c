@@ -24,6 +24,8 @@ struct rocpd_thread {
 
 struct rocpd_operation {
 	int64_t name;
+	/* index, type and name of each argument; NULL: not generated yet */
+	struct gt_bulk_piece *args[];
 };
 
 static const char nothing[] = "{}";
@@ -120,7 +122,7 @@ static struct rocpd_operation *operation_own(struct rocpd *r, struct gt_view_ope
 
 	if (own)
 		return own;
-	operation->own = own = malloc(sizeof *own);
+	operation->own = own = calloc(1, sizeof *own + operation->nargs * sizeof own->args[0]);
 	if (!own)
 		gt_rocpd_no_memory(r);
 	else
@@ -155,18 +157,50 @@ static size_t put_value(struct rocpd *r, const struct gt_item *call,
 	return gt_cut_utf8(p, n, ROCPD_VALUE_BYTES);
 }
 
+static const struct gt_bulk_piece *get_argument(struct rocpd *r,
+						const struct gt_view_operation *operation,
+						unsigned i)
+{
+	struct rocpd_operation *own = operation->own;
+	const struct gt_argument_info *arg = &operation->info->args[i];
+	struct gt_bulk_row *row = &r->row;
+
+	if (own->args[i])
+		return own->args[i];
+	gt_bulk_begin(row);
+	gt_bulk_int(row, i);
+	gt_bulk_text(row, arg->type, strnlen(arg->type, 128));
+	gt_bulk_text(row, arg->name, strnlen(arg->name, 128));
+	own->args[i] = gt_bulk_piece_create(row, 0, 0);
+	if (!own->args[i])
+		gt_rocpd_no_memory(r);
+	return own->args[i];
+}
+
+void gt_rocpd_free_arguments(struct rocpd *r)
+{
+	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
+		for (uint32_t o = 0; o < r->view.operation_limit[d]; o++) {
+			struct gt_view_operation *operation = r->view.operations[d][o];
+			struct rocpd_operation *own = operation ? operation->own : NULL;
+
+			for (unsigned i = 0; own && i < operation->nargs; i++)
+				free(own->args[i]);
+		}
+}
+
 static void add_args(struct rocpd *r, const struct gt_item *call,
 		     const struct gt_view_operation *operation, int64_t event)
 {
 	for (unsigned i = 0; call->args && i < operation->nargs; i++) {
-		const struct gt_argument_info *arg = &operation->info->args[i];
+		const struct gt_bulk_piece *argument = get_argument(r, operation, i);
 		size_t bytes = put_value(r, call, operation, i);
 		struct gt_bulk_row *row = begin_row_of(r);
 
+		if (!argument)
+			return;
 		gt_bulk_int(row, event);
-		gt_bulk_int(row, i);
-		gt_bulk_text(row, arg->type, strnlen(arg->type, 128));
-		gt_bulk_text(row, arg->name, strnlen(arg->name, 128));
+		gt_bulk_put_piece(row, argument);
 		gt_bulk_text(row, r->text, bytes);
 		put_json(row);
 		gt_bulk_add(r->arg, r->next_arg++, row);

@@ -261,6 +261,8 @@ static int write_rpd(const struct gt_capture *c, const char *path,
 	init_sorters(r, path);
 	if (!status)
 		status = open_rpd_file(r, path);
+	if (!status && options->jobs > 1)
+		gt_bulk_use_thread(r->db);
 	if (!status)
 		status = gt_sql_pass(&r->view, 0, options, step_rpd, r, &r->status);
 	if (r->view.capture)
