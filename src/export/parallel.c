@@ -17,7 +17,7 @@
 
 enum {
 	PIECE_MIN = 64 << 10, /* sizes of pieces, in bytes */
-	PIECE_MAX = 512 << 10,
+	PIECE_MAX = 128 << 10,
 	PIECES_EACH = 4,     /* number of pieces for each thread, if the capture is small */
 	PART_MAX = 64 << 20, /* maximum size of a part; usually ten times its piece */
 	PIECES_MIN = 4,      /* a capture with fewer pieces is written in one thread */
