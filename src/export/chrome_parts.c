@@ -66,7 +66,7 @@ static void *create_encoder(void *exporter)
 	x->cuda_names = main->cuda_names;
 	x->shift_ns = main->shift_ns;
 	x->base_ns = main->base_ns;
-	x->innermost = main->innermost; /* only read */
+	x->innermost = main->innermost; /* shares the ranges */
 	return x;
 }
 

@@ -66,8 +66,19 @@ void gt_innermost_sort(struct gt_innermost *m)
 	}
 }
 
-uint64_t gt_innermost_find(const struct gt_innermost *m, uint32_t process, uint32_t ordinal,
-			   uint64_t id)
+/* Return true if exactly the first @n ranges start at the call or before it. */
+static bool is_position(const struct gt_innermost *m, size_t n, uint32_t process, uint32_t ordinal,
+			uint64_t id)
+{
+	const struct gt_innermost_range *r = m->ranges;
+
+	return n && n <= m->count && !compare_threads(&r[n - 1], process, ordinal) &&
+	       r[n - 1].first <= id &&
+	       (n == m->count || compare_threads(&r[n], process, ordinal) || r[n].first > id);
+}
+
+static size_t find_position(const struct gt_innermost *m, uint32_t process, uint32_t ordinal,
+			    uint64_t id)
 {
 	size_t low = 0, high = m->count;
 
@@ -81,9 +92,20 @@ uint64_t gt_innermost_find(const struct gt_innermost *m, uint32_t process, uint3
 		else
 			high = middle;
 	}
-	if (!low || compare_threads(&m->ranges[low - 1], process, ordinal))
+	return low;
+}
+
+uint64_t gt_innermost_find(struct gt_innermost *m, uint32_t process, uint32_t ordinal, uint64_t id)
+{
+	/* calls are usually looked up in order */
+	if (!is_position(m, m->last, process, ordinal, id)) {
+		m->last++;
+		if (!is_position(m, m->last, process, ordinal, id))
+			m->last = find_position(m, process, ordinal, id);
+	}
+	if (!m->last || compare_threads(&m->ranges[m->last - 1], process, ordinal))
 		return 0;
-	for (size_t i = low - 1; i != SIZE_MAX; i = m->ranges[i].around)
+	for (size_t i = m->last - 1; i != SIZE_MAX; i = m->ranges[i].around)
 		if (m->ranges[i].last >= id)
 			return m->ranges[i].first;
 	return 0;

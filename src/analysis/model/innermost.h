@@ -22,6 +22,7 @@ struct gt_innermost_range {
 struct gt_innermost {
 	struct gt_innermost_range *ranges; /* sorted by process, thread, first call */
 	size_t count, room;
+	size_t last; /* result of the last search: number of ranges that start before the call */
 };
 
 /* Read all ranges. Return 0 or negative errno with a cause. */
@@ -31,9 +32,9 @@ int gt_innermost_add(struct gt_innermost *m, uint32_t process, uint32_t ordinal,
 		     uint64_t last);
 /* Sort the ranges. Call after the last range and before the first search. */
 void gt_innermost_sort(struct gt_innermost *m);
-/* Return the id of the innermost range in which the thread started call @id; 0: none. */
-uint64_t gt_innermost_find(const struct gt_innermost *m, uint32_t process, uint32_t ordinal,
-			   uint64_t id);
+/* Return the id of the innermost range in which the thread started call @id; 0: none. Threads that
+ * search at the same time need copies of the struct, which may share the ranges. */
+uint64_t gt_innermost_find(struct gt_innermost *m, uint32_t process, uint32_t ordinal, uint64_t id);
 void gt_innermost_fini(struct gt_innermost *m);
 
 #endif
