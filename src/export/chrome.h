@@ -52,6 +52,7 @@ struct gt_chrome {
 	unsigned replay_rows;                     /* number of rows of `replay_queue` so far */
 	uint64_t shift_ns;                        /* offset from BOOTTIME to ns since base_ns */
 	uint64_t base_ns;
+	struct gt_clock_digits clock;
 	bool *device_named; /* indexed by device; the last entry is for "not known" */
 	/* recently seen kernels, see chrome_kernel.c; NULL: none yet */
 	struct gt_chrome_kernel *kernels;

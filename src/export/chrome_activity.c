@@ -270,7 +270,7 @@ static inline int write_item(struct gt_chrome *x, const struct gt_item *activity
 	p = timed ? GT_PUT(p, "{\"ph\":\"X\",") : GT_PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
 	place = p = gt_put_snippet(p, begin);
 	p = gt_put_snippet(p, text);
-	place_end = p = gt_put_us(p, gt_chrome_shift(x, start_ns));
+	place_end = p = gt_put_clock_us(&x->clock, p, gt_chrome_shift(x, start_ns));
 	if (timed) {
 		p = GT_PUT(p, ",\"dur\":");
 		p = gt_put_us(p, activity->end_ns - activity->start_ns);

@@ -139,7 +139,7 @@ static inline int write_call_event(struct gt_chrome *x, const struct gt_item *ca
 	p = gt_out_room(&x->out);
 	place = p = gt_put_snippet(p, text->begin);
 	p = gt_put_snippet(p, row);
-	place_end = p = gt_put_us(p, gt_chrome_shift(x, call->start_ns));
+	place_end = p = gt_put_clock_us(&x->clock, p, gt_chrome_shift(x, call->start_ns));
 	p = GT_PUT(p, ",\"dur\":");
 	p = gt_put_us(p, call->end_ns - call->start_ns);
 	p = GT_PUT(p, ",\"args\":{");

@@ -16,6 +16,7 @@ int gt_chrome_begin(struct gt_chrome *x, const struct gt_capture *c,
 	if (status)
 		return status;
 	x->options = options;
+	x->clock = (struct gt_clock_digits)GT_CLOCK_DIGITS;
 	x->known_threads = x->view.thread_count;
 	x->memory.capture = c;
 	x->device_named = calloc(gt_capture_device_count(c) + 1, sizeof *x->device_named);

@@ -26,18 +26,10 @@ static const char header[] = "kind,pid,tid,process,thread,domain,operation,start
 
 enum { DEVICE_COLUMNS = 16 }; /* number of columns from device to graph_replay */
 
-/* The digits of a time before its last 8. They recur in all times of a tenth of a second. */
-struct csv_clock {
-	uint64_t from_ns; /* a time that ends in 8 zeros */
-	uint8_t bytes;
-	char text[16];
-};
-enum { CLOCK_STEP_NS = 100000000 };
-
 struct csv {
 	struct gt_out out;
 	struct gt_view view;
-	struct csv_clock clock;
+	struct gt_clock_digits clock;
 	const struct gt_view_options *options;
 	/* Threads from this index on are missing in the capture's list. Their numbers depend on the
 	 * order of records. */
@@ -63,30 +55,13 @@ static char *put_known(char *p, uint64_t v)
 	return p;
 }
 
-static __attribute__((noinline)) char *put_new_time(struct csv_clock *c, char *p, uint64_t ns)
-{
-	uint64_t high = ns / CLOCK_STEP_NS;
-
-	if (high) {
-		c->from_ns = high * CLOCK_STEP_NS;
-		c->bytes = (uint8_t)(gt_put_u64(c->text, high) - c->text);
-	}
-	return put_known(p, ns);
-}
-
 /* Like put_known(). */
 static inline char *put_time(struct csv *x, char *p, uint64_t ns)
 {
-	struct csv_clock *c = &x->clock;
-	uint64_t digits;
-
-	if (ns - c->from_ns >= CLOCK_STEP_NS)
-		return put_new_time(c, p, ns);
-	memcpy(p, c->text, sizeof c->text);
-	digits = gt_eight_digits((uint32_t)(ns - c->from_ns));
-	memcpy(p + c->bytes, &digits, sizeof digits);
-	p[c->bytes + 8] = ',';
-	return p + c->bytes + 9;
+	if (ns)
+		p = gt_put_clock_ns(&x->clock, p, ns);
+	*p++ = ',';
+	return p;
 }
 
 static char *put_field(char *p, const char *text)
@@ -319,7 +294,7 @@ static int begin_csv(struct csv *x, const struct gt_capture *c,
 {
 	int status;
 
-	*x = (struct csv){.clock = {CLOCK_STEP_NS, 1, "1"}, .options = options};
+	*x = (struct csv){.clock = GT_CLOCK_DIGITS, .options = options};
 	status = gt_view_init(&x->view, c, options);
 	x->known_threads = x->view.thread_count;
 	return status;

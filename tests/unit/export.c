@@ -55,10 +55,15 @@ void *__wrap_realloc(void *old, size_t bytes)
 
 static void check_number(uint64_t v)
 {
+	static struct gt_clock_digits clock = GT_CLOCK_DIGITS;
 	char want[32], have[32];
 
 	snprintf(want, sizeof want, "%" PRIu64, v);
 	*gt_put_u64(have, v) = '\0';
+	CHECK_STR(have, want);
+	*gt_put_wide(have, v) = '\0';
+	CHECK_STR(have, want);
+	*gt_put_clock_ns(&clock, have, v) = '\0';
 	CHECK_STR(have, want);
 	snprintf(want, sizeof want, "%" PRIx64, v);
 	*gt_put_hex(have, v) = '\0';
@@ -68,6 +73,8 @@ static void check_number(uint64_t v)
 	CHECK_STR(have, want);
 	snprintf(want, sizeof want, "%" PRIu64 ".%03u", v / 1000, (unsigned)(v % 1000));
 	*gt_put_us(have, v) = '\0';
+	CHECK_STR(have, want);
+	*gt_put_clock_us(&clock, have, v) = '\0';
 	CHECK_STR(have, want);
 }
 

@@ -4,6 +4,7 @@
 #ifndef GPUTAP_ANALYSIS_BASE_NUMBER_H
 #define GPUTAP_ANALYSIS_BASE_NUMBER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -153,6 +154,62 @@ static inline char *gt_put_us(char *p, uint64_t ns)
 	p[1] = (char)('0' + ns % 1000 / 100);
 	memcpy(p + 2, gt_digit_pairs + 2 * (ns % 100), 2);
 	return p + 4;
+}
+
+/* The digits of a time before its last 8. They recur in all times of a tenth of a second. */
+struct gt_clock_digits {
+	uint64_t from_ns; /* a time that ends in 8 zeros */
+	uint8_t bytes;
+	char text[16];
+};
+enum { GT_CLOCK_STEP_NS = 100000000 };
+#define GT_CLOCK_DIGITS                  \
+	{                                \
+		GT_CLOCK_STEP_NS, 1, "1" \
+	} /* initial value */
+
+/* Make the digits those of @ns. Return false for a time of fewer than 9 digits. */
+static inline bool gt_clock_digits_find(struct gt_clock_digits *c, uint64_t ns)
+{
+	uint64_t high;
+
+	if (__builtin_expect(ns - c->from_ns < GT_CLOCK_STEP_NS, 1))
+		return true;
+	high = ns / GT_CLOCK_STEP_NS;
+	if (!high)
+		return false;
+	c->from_ns = high * GT_CLOCK_STEP_NS;
+	c->bytes = (uint8_t)(gt_put_u64(c->text, high) - c->text);
+	return true;
+}
+
+/* Like gt_put_u64() and gt_put_us(), but may write up to 24 bytes, even if the text is shorter. */
+static inline char *gt_put_clock_ns(struct gt_clock_digits *c, char *p, uint64_t ns)
+{
+	uint64_t digits;
+
+	if (!gt_clock_digits_find(c, ns))
+		return gt_put_u64(p, ns);
+	digits = gt_eight_digits((uint32_t)(ns - c->from_ns));
+	memcpy(p, c->text, sizeof c->text);
+	memcpy(p + c->bytes, &digits, sizeof digits);
+	return p + c->bytes + 8;
+}
+
+static inline char *gt_put_clock_us(struct gt_clock_digits *c, char *p, uint64_t ns)
+{
+	uint64_t digits, last;
+
+	if (!gt_clock_digits_find(c, ns))
+		return gt_put_us(p, ns);
+	digits = gt_eight_digits((uint32_t)(ns - c->from_ns));
+	last = digits >> 40; /* the three decimals */
+	memcpy(p, c->text, sizeof c->text);
+	p += c->bytes;
+	memcpy(p, &digits, sizeof digits);
+	p[5] = '.';
+	memcpy(p + 6, &last, 4); /* 4 bytes instead of 3, to move a whole word */
+	return p + 9;
 }
 
 #endif
