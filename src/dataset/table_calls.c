@@ -174,6 +174,20 @@ static void fill_blocking(struct reader *r, struct column_data *out, const struc
 	put_bits(out->valid, out->at, known);
 }
 
+/* The rule of gt_collectives_note(), src/capture/collectives.c, which report uses: the communicator
+ * is an argument, so a call without recorded arguments is not compared and not counted. */
+static void fill_collective(struct reader *r, struct column_data *out, const struct rows *rows)
+{
+	(void)r;
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct gt_item *k = rows->row[i];
+		const struct gt_operation_info *info = rows->operation[i]->info;
+
+		put_bit(out->values, out->at + i,
+			info && info->collective && info->joins && (k->args || !info->nargs));
+	}
+}
+
 static void fill_arguments(struct reader *r, struct column_data *out, const struct rows *rows)
 {
 	char text[ARGUMENTS_BYTES];
@@ -265,6 +279,8 @@ static const struct column columns[] = {
 	COLUMN(event, COLUMN_I64, "", true, "handle of the event"),
 	COLUMN(blocking, COLUMN_BOOL, "", true,
 	       "the call returns after the device has done what was requested"),
+	COLUMN(collective, COLUMN_BOOL, "", false,
+	       "all processes of a communicator make the call together"),
 	{.name = "arguments",
 	 .type = COLUMN_TEXT,
 	 .unit = "",
