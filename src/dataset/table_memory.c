@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Table `memory`: allocations and frees in the order of time, with the bytes in use afterwards. */
+/* Table `memory`: allocations and frees in the order of time, with the bytes in use afterwards.
+ * Each session is computed by itself, so that its rows do not depend on which sessions are read. */
 #include <errno.h>
 
 #include "analysis/base/sorter.h"
@@ -9,7 +10,7 @@
 #include "util/error.h"
 
 struct memory_row {
-	int64_t time_ns, address, bytes, in_use;
+	int64_t time_ns, address, bytes, in_use, order;
 	int32_t session, process, thread, device;
 	int32_t kind, domain, memory; /* texts */
 	int32_t pad;
@@ -17,16 +18,21 @@ struct memory_row {
 
 struct memory {
 	struct gt_cursor *cursor;
-	struct gt_memory_use use;
+	struct gt_memory_use use; /* of one session */
+	int32_t session;
+	int64_t order; /* number of the next row */
 	struct thread_number thread;
 	bool has_thread;
 	struct sorter rows;
 };
 
-static int compare_nothing(const void *a, const void *b)
+static int compare_changes(const void *a, const void *b)
 {
-	(void)a, (void)b;
-	return 0; /* rows are added in order */
+	const struct memory_row *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
 }
 
 static void add_change(void *to, const struct gt_memory_change *change, uint64_t in_use)
@@ -39,6 +45,7 @@ static void add_change(void *to, const struct gt_memory_change *change, uint64_t
 		.bytes =
 			change->is_free && !change->bytes ? GPUTAP_UNKNOWN : (int64_t)change->bytes,
 		.in_use = (int64_t)in_use,
+		.order = own->order++,
 		.session = reader_session_of(r, change->process),
 		.process = (int32_t)change->process,
 		.thread = change->tag ? (int32_t)change->tag - 1 : INT32_MIN,
@@ -66,6 +73,35 @@ static void note_call(struct reader *r, const struct gt_item *call)
 	gt_memory_use_note(&own->use, call, (uint32_t)(own->thread.number + 1));
 }
 
+/* Add the rows of the session whose calls have been read. */
+static int end_session(struct reader *r)
+{
+	struct memory *own = r->own;
+	int status;
+
+	if (own->use.is_full)
+		return gt_error(-ENOSPC, "too many allocations for table memory: select some with "
+					 "an expression");
+	status = gt_memory_use_settle(&own->use, add_change, r);
+	gt_memory_use_fini(&own->use);
+	own->use = (struct gt_memory_use){.capture = r->dataset->capture};
+	return status;
+}
+
+static int step_memory(struct reader *r, const struct gt_item *call)
+{
+	struct memory *own = r->own;
+	const int32_t session = reader_session_of(r, call->process);
+	int status = 0;
+
+	if (session != own->session) /* sessions follow each other */
+		status = end_session(r);
+	own->session = session;
+	if (!status)
+		note_call(r, call);
+	return status;
+}
+
 static int open_memory(struct reader *r)
 {
 	struct memory *own = r->own;
@@ -73,19 +109,12 @@ static int open_memory(struct reader *r)
 	int status;
 
 	own->rows =
-		(struct sorter){.row_bytes = sizeof(struct memory_row), .compare = compare_nothing};
+		(struct sorter){.row_bytes = sizeof(struct memory_row), .compare = compare_changes};
 	own->use.capture = r->dataset->capture;
 	status = reader_open_cursor(r, &own->cursor);
-	while (!status && (status = gt_cursor_next(own->cursor, &item)) > 0) {
-		status = 0;
-		if (item->kind == GT_RECORD_CALL)
-			note_call(r, item);
-		if (own->use.is_full)
-			status = gt_error(-ENOSPC,
-					  "too many allocations for table memory: select some "
-					  "with an expression");
-	}
-	return status ? status : gt_memory_use_settle(&own->use, add_change, r);
+	while (!status && (status = gt_cursor_next(own->cursor, &item)) > 0)
+		status = item->kind == GT_RECORD_CALL ? step_memory(r, item) : 0;
+	return status ? status : end_session(r);
 }
 
 static int next_memory(struct reader *r, struct rows *rows, size_t most)
@@ -128,7 +157,7 @@ static const struct column columns[] = {
 	M(address, COLUMN_I64, "", false, "address or handle"),
 	M(bytes, COLUMN_I64, "bytes", true, "bytes allocated or freed"),
 	M(in_use, COLUMN_I64, "bytes", false,
-	  "bytes in use afterwards in this API, kind of memory and device"),
+	  "bytes in use afterwards in this session, API, kind of memory and device"),
 };
 
 const struct table table_memory = {

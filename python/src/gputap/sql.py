@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""SQL over captures: DuckDB reads a capture's tables directly, DuckDB and Spark read the tables of a
-Parquet dataset. All of them get the views of share/gputap/sql.
+"""SQL over captures: DuckDB reads a capture's tables directly, DuckDB and Spark read the tables of
+a Parquet dataset. All of them get the views of share/gputap/sql.
 
     con = gputap.open('job/*.gputap').connect()
     con.sql('select * from time_by_kernel').df()
@@ -12,9 +12,9 @@ import os
 import re
 
 from gputap.capture import Column, need
-from gputap.library import columns, library, tables
+from gputap.library import Error, columns, library, tables
 
-__all__ = ['connect', 'is_dataset', 'spark_views', 'views']
+__all__ = ['Error', 'columns_of', 'connect', 'describe', 'is_dataset', 'spark_views', 'views']
 
 # Tables that have a row for each process or session. In a dataset, their columns `host` and `rank`
 # are those of the table, not those of the folder's name.
@@ -159,10 +159,10 @@ def _table_folders(folder):
             if os.path.isdir(path)}
 
 
-def _columns_of(name):
-    """Return the columns of a table, as [(name, type)], without those on request."""
-    info = [Column(c) for c in columns(name, tables()[name].columns)]
-    return [(c.name, c.type) for c in info if not c.on_request]
+def columns_of(name):
+    """Return the columns of a table, as a list of Column, without those on request."""
+    found = [Column(c) for c in columns(name, tables()[name].columns)]
+    return [c for c in found if not c.on_request]
 
 
 def _quote(text):
@@ -197,8 +197,8 @@ def _connect_dataset(folder):
             query = _files_query(connection, name, folders[name])
         else:
             query = 'select {} where false'.format(', '.join(
-                f'cast(null as {_SQL_TYPES.get(kind, "varchar")}) as "{column}"'
-                for column, kind in _columns_of(name)))
+                f'cast(null as {_SQL_TYPES.get(c.type, "varchar")}) as "{c.name}"'
+                for c in columns_of(name)))
         connection.execute(f'create temporary view "{name}" as {query}')
     _create_views(connection)
     return connection
@@ -235,18 +235,17 @@ def spark_views(spark, folder):
 def _read_spark(spark, name, path):
     """Return a table of a dataset as a Spark DataFrame."""
     errors = need('pyspark.errors', 'Spark')
-    reader = spark.read.option('mergeSchema', 'true')
     try:
-        found = reader.option('recursiveFileLookup', 'true').parquet(path)
+        found = spark.read.option('recursiveFileLookup', 'true').parquet(path)
     except errors.AnalysisException as e:
         if e.getCondition() != 'PATH_NOT_FOUND':
             raise
-        schema = ', '.join(f'`{column}` {_SPARK_TYPES.get(kind, "string")}'
-                           for column, kind in _columns_of(name))
+        schema = ', '.join(f'`{c.name}` {_SPARK_TYPES.get(c.type, "string")}'
+                           for c in columns_of(name))
         return spark.createDataFrame([], schema)
     if {'rank', 'host'} & set(found.columns):
         return found
-    found = spark.read.option('mergeSchema', 'true').parquet(path)
+    found = spark.read.parquet(path)
     if name in _OWN_RANK and 'rank' in found.columns:
         return found.withColumn('rank', found['rank'].try_cast('int'))
     return found

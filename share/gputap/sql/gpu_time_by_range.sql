@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- GPU time of ranges of the program and of operators of frameworks, by name of the innermost
--- range: gpu_self_ns of table gpu_by_range of `gputap report`.
+-- range: gpu_self_ns of table gpu_by_range of `gputap report`. An activity whose call was lost is
+-- in no range.
 --   name          text of the innermost range that contains the launching call; NULL: in no range
 --   activities    number of GPU activities, without markers and barriers
 --   gpu_self_ns   their time on the devices

@@ -22,8 +22,8 @@ with step_ranges as (
   from ranges
   where step = id and kind <> 'mark'
 ), launched as (
-  select r.step as step, a.device as device, a.process as process, a.thread as thread, a.kind as kind,
-         a.start_ns as start_ns, a.duration_ns as duration_ns
+  select r.step as step, a.device as device, a.process as process, a.thread as thread,
+         a.kind as kind, a.start_ns as start_ns, a.duration_ns as duration_ns
   from activities a
   join calls c on c.id = a.call
   join ranges r on r.id = c.range
@@ -47,7 +47,7 @@ with step_ranges as (
   group by step
 ), starts as (
   -- the step of the activity that ended a gap
-  select coalesce(device, -1) as device, process, thread, start_ns, min(step) as step
+  select coalesce(device, -1) as known_device, process, thread, start_ns, min(step) as step
   from launched
   where start_ns is not null
   group by coalesce(device, -1), process, thread, start_ns
@@ -65,7 +65,7 @@ with step_ranges as (
                   then i.duration_ns else 0 end) as late_ns
   from idle i
   join starts s on s.start_ns = i.gap_start_ns + i.gap_duration_ns
-    and s.device = coalesce(i.device, -1) and s.process = i.process and s.thread = i.thread
+    and s.known_device = coalesce(i.device, -1) and s.process = i.process and s.thread = i.thread
   where i.cause <> 'unrecorded'
   group by s.step
 )
