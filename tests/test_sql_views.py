@@ -140,7 +140,7 @@ def answers(made):
     return json.loads((made / "answers.json").read_text())
 
 
-# What the report says --------------------------------------------------------------------------
+# Comparison with the report -------------------------------------------------------------------
 #
 # Each function returns {key: values} of a report's tables, as `keyed()` makes it of a view's rows.
 
@@ -339,7 +339,7 @@ def test_each_view_has_rows_to_compare(answers):
         assert rows, view
 
 
-# What the report does not print ------------------------------------------------------------------
+# Comparison with sums over the activities ---------------------------------------------------------
 
 
 def spans_of(activities, device, kinds=None):
