@@ -212,7 +212,8 @@ with gputap.open({capture()!r}) as t:
     con = t.connect()
     con.execute("create table kept as from activities")
     for query in ("select sum(duration_ns) from {{}}",
-                  "select count(distinct name) from {{}} where kind = 'kernel' and duration_ns > 20000",
+                  "select count(distinct name) from {{}} where kind = 'kernel'"
+                  " and duration_ns > 20000",
                   "select count(*) from {{}} where name is null or kind in ('memset', 'map')",
                   "select count(*) from {{}} where name like 'kernel%' and queue between 1 and 2"):
         del used[:]

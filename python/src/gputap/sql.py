@@ -175,8 +175,9 @@ def _files_query(connection, name, folder):
     files = _quote(os.path.join(glob.escape(folder), '**', '*.parquet'))
     plain = f'select * from read_parquet({files}, union_by_name = true, hive_partitioning = false)'
     inside = {row[0] for row in connection.execute(f'describe {plain}').fetchall()}
-    outside = {part.split('=')[0] for path in glob.glob(os.path.join(glob.escape(folder), '*/*/'))
-               for part in path.split(os.sep) if '=' in part} - {'table'}
+    folders = glob.glob(os.path.join(glob.escape(folder), '*/*/'))
+    outside = {part.split('=')[0] for path in folders
+               for part in os.path.relpath(path, folder).split(os.sep) if '=' in part}
     if not outside or inside & outside:
         return plain
     chosen = ', '.join(f'"{column}"' for column in sorted(outside))

@@ -131,15 +131,24 @@ class Queries:
         self.error = need('duckdb', 'SQL').Error
 
     def run(self, text):
-        """Run all statements. Raises the error of DuckDB at the first that fails."""
-        for statement in self.connection.extract_statements(text):
-            kind = statement.type.name
-            if kind not in ('SELECT', 'EXPLAIN', 'PRAGMA', 'CALL'):
-                self.connection.execute(statement)  # nothing to show
-            elif kind == 'EXPLAIN' and self.form == 'table':
-                _print_plan(self.connection, statement)
-            else:
-                self.FORMATS[self.form](self.connection, statement)
+        """Run all statements. Raises the error of DuckDB at the first that fails, and
+        KeyboardInterrupt if Ctrl-C stopped a query."""
+        try:
+            for statement in self.connection.extract_statements(text):
+                self._run_statement(statement)
+        except RuntimeError as e:  # DuckDB's, after Ctrl-C
+            if 'interrupted' not in str(e).lower():
+                raise
+            raise KeyboardInterrupt from None
+
+    def _run_statement(self, statement):
+        kind = statement.type.name
+        if kind not in ('SELECT', 'EXPLAIN', 'PRAGMA', 'CALL'):
+            self.connection.execute(statement)  # nothing to show
+        elif kind == 'EXPLAIN' and self.form == 'table':
+            _print_plan(self.connection, statement)
+        else:
+            self.FORMATS[self.form](self.connection, statement)
 
 
 # Prompt -----------------------------------------------------------------------------------------
