@@ -312,7 +312,7 @@ SAME = {"time_by_call": same_calls, "self_time_by_call": same_self_times,
 @pytest.mark.parametrize("case", CASES)
 def test_views_on_all_engines_equal_the_report(answers, case, view):
     if case not in answers["report"]:
-        pytest.skip("needs MPICH or Open MPI")
+        pytest.skip("needs MPICH or Open MPI: apt install mpich openmpi-bin")
     report = answers["report"][case]
     SAME[view](answers["capture"][case][view], report)
     if case == "together":

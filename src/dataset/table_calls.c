@@ -178,14 +178,18 @@ static void fill_blocking(struct reader *r, struct column_data *out, const struc
  * is an argument, so a call without recorded arguments is not compared and not counted. */
 static void fill_collective(struct reader *r, struct column_data *out, const struct rows *rows)
 {
+	uint64_t bits = 0;
+
 	(void)r;
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct gt_item *k = rows->row[i];
 		const struct gt_operation_info *info = rows->operation[i]->info;
+		const bool is_collective =
+			info && info->collective && info->joins && (k->args || !info->nargs);
 
-		put_bit(out->values, out->at + i,
-			info && info->collective && info->joins && (k->args || !info->nargs));
+		bits |= (uint64_t)is_collective << i;
 	}
+	put_bits(out->values, out->at, bits);
 }
 
 static void fill_arguments(struct reader *r, struct column_data *out, const struct rows *rows)
