@@ -253,6 +253,25 @@ GPUTAP_API int gputap_capture_stream(const struct gputap_capture *capture, const
 				     const struct gputap_capture_stream_options *options,
 				     struct ArrowArrayStream *out);
 
+/* Python ------------------------------------------------------------------- */
+
+/* PyCapsule_GetPointer(), and a PyCapsule_Destructor; both take a PyObject. */
+typedef void *gputap_capture_capsule_pointer(void *capsule, const char *name);
+typedef void gputap_capture_capsule_release(void *capsule);
+
+/**
+ * gputap_capture_capsule_destructor() - return a destructor for Python's capsules of streams
+ * @get_pointer: address of PyCapsule_GetPointer()
+ * Return: the destructor; NULL if @get_pointer is NULL. It takes capsules named
+ *         "arrow_array_stream" whose pointer is a struct ArrowArrayStream from malloc(). It
+ *         releases the stream, unless a consumer has moved it, and frees the struct.
+ * The destructor runs no Python code, so that capsules can be destroyed while an exception is
+ * propagated and while the interpreter ends.
+ * Thread: any.   Since: 0.1
+ */
+GPUTAP_API gputap_capture_capsule_release *gputap_capture_capsule_destructor(
+	gputap_capture_capsule_pointer *get_pointer);
+
 /* Records -------------------------------------------------------------------- */
 
 /* Value of numbers and times that are not known. */

@@ -212,6 +212,9 @@ static int make_batch(void *data)
 	return 0;
 }
 
+/* stream that this thread could not read because another thread was reading it */
+static __thread const struct stream *busy_stream;
+
 static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 {
 	struct stream *s = stream->private_data;
@@ -220,7 +223,8 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 
 	memset(out, 0, sizeof *out); /* released: the end */
 	status = reader_run(s->reader, make_batch, &step);
-	if (status == -EBUSY) /* `error` belongs to the other thread */
+	busy_stream = status == -EBUSY ? s : NULL;
+	if (busy_stream) /* `error` belongs to the other thread */
 		return EBUSY;
 	if (status)
 		snprintf(s->error, sizeof s->error, "%s", gt_error_text());
@@ -231,6 +235,8 @@ static const char *get_last_error(struct ArrowArrayStream *stream)
 {
 	struct stream *s = stream->private_data;
 
+	if (busy_stream == s)
+		return "another thread is reading this stream";
 	return *s->error ? s->error : NULL;
 }
 

@@ -17,16 +17,22 @@ Anywhere, read captures as tables, without a copy in pyarrow, polars and DuckDB:
     t.where('range=step#7').summary()
     t.sql('select name, sum(duration_ns) from activities group by name')
 """
+from __future__ import annotations
+
 from gputap.annotate import pause, range, resume
 
-__version__ = '0.1'
+TYPE_CHECKING = False  # as in typing, which traced programs need not import
+if TYPE_CHECKING:
+    from gputap.capture import Capture, Column, Error, Health, IncompleteWarning, Table, open
+
+__version__ = '0.1.0'
 __all__ = ['Capture', 'Column', 'Error', 'Health', 'IncompleteWarning', 'Table', 'open', 'pause',
            'range', 'resume']
 
 _READING = ('Capture', 'Column', 'Error', 'Health', 'IncompleteWarning', 'Table', 'open')
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     """Load the part that reads captures when it is first used: traced programs do not need it."""
     if name in _READING:
         from gputap import capture
@@ -35,5 +41,5 @@ def __getattr__(name):
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(set(globals()) | set(__all__))

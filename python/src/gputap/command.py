@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: MIT
 """Runs the gputap command, for answers that it prints: reports and comparisons."""
+from __future__ import annotations
+
+import functools
 import json
 import os
 import shutil
 import subprocess
 from html import escape
+from typing import Any, Sequence, Tuple
 
 from gputap.library import library
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gputap.capture import Capture
 
-def find():
+DIFFERENT = 3  # exit status of `gputap diff --fail-over`
+
+
+def find() -> str:
     """Return the path of the gputap command: the one that belongs to the library, or in PATH."""
     folder = os.path.dirname(os.path.abspath(library._name)) if '/' in library._name else ''
     for candidate in ('gputap', '../bin/gputap', '../../bin/gputap'):
@@ -22,11 +32,11 @@ def find():
     return found
 
 
-def run(*arguments, statuses=(0, 1)):
+def run(*arguments: str, statuses: Sequence[int] = (0, 1)) -> str:
     """Run `gputap ARGUMENTS` and return what it printed. Status 1 means that a capture is damaged
     or incomplete; the command then prints everything that it could read."""
     done = subprocess.run([find(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          stdin=subprocess.DEVNULL, text=True, errors='replace',
+                          stdin=subprocess.DEVNULL, encoding='utf-8', errors='replace',
                           env={**os.environ, 'COLUMNS': '100', 'NO_COLOR': '1'})
     if done.returncode not in statuses or (done.returncode and not done.stdout):
         raise RuntimeError(done.stderr.strip() or f'gputap {arguments[0]}: exit status '
@@ -37,32 +47,41 @@ def run(*arguments, statuses=(0, 1)):
 class Text:
     """Text as the command prints it; a notebook shows it in a fixed-width font."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text = text
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.text.rstrip('\n')
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return f'<pre style="line-height: 1.2">{escape(self.text)}</pre>'
 
 
 class Comparison(Text):
     """Result of Capture.compare(): `text` as `gputap diff` prints it, `data` as its --json."""
 
-    def __init__(self, text, data):
-        super().__init__(text)
-        self.data = data
+    def __init__(self, arguments: Sequence[str]) -> None:
+        super().__init__(run('diff', *arguments, statuses=(0, 1, DIFFERENT)))
+        self._arguments = arguments
+
+    @functools.cached_property
+    def data(self) -> Any:
+        return json.loads(run('diff', '--json', *self._arguments, statuses=(0, 1, DIFFERENT)))
 
 
-def compare(baseline, candidate, options):
-    files = [*baseline.paths, '--vs', *candidate.paths]
+def files_of(capture: Capture) -> Tuple[str, ...]:
+    """Return the paths as arguments of the command, which takes no path for an option."""
+    return tuple(os.path.join('.', path) if path.startswith('-') else path
+                 for path in capture.paths)
+
+
+def compare(baseline: Capture, candidate: Capture, options: Sequence[str]) -> Comparison:
+    """Return what `gputap diff` finds."""
+    wheres: Tuple[str, ...] = ()
     for option, capture in (('--baseline', baseline), ('--candidate', candidate)):
         if capture.expression:
-            options = (*options, option, capture.expression)
-    statuses = (0, 1, 3)
-    return Comparison(run('diff', *options, *files, statuses=statuses),
-                      json.loads(run('diff', '--json', *options, *files, statuses=statuses)))
+            wheres += (option, capture.expression)
+    return Comparison([*options, *wheres, *files_of(baseline), '--vs', *files_of(candidate)])
