@@ -252,6 +252,17 @@ def torch_package(torch_python, repo, tmp_path_factory):
     return {"PYTHONPATH": folder / "site", "OMP_NUM_THREADS": 1}
 
 
+@pytest.fixture
+def torch_sources(repo, tmp_path):
+    """Return the environment in which Python finds gputap's package with gputap.torch, but without
+    the libraries that the installation builds."""
+    folder = tmp_path / "sources"
+    for source in ("python/src", "torch/src"):
+        shutil.copytree(repo / source, folder, dirs_exist_ok=True,
+                        ignore=shutil.ignore_patterns("__pycache__", "*.so", "built.py"))
+    return {"PYTHONPATH": folder}
+
+
 TORCH_CASE = """
 import gc, json, os, sys, threading, warnings
 sys.path.insert(0, %(tests)r)

@@ -445,7 +445,7 @@ with gputap.range("c"):
 
 
 def test_pythons_package_pauses_and_resumes(tap, run, work):
-    path = {"PYTHONPATH": conftest.REPO / "torch/src"}
+    path = {"PYTHONPATH": conftest.REPO / "python/src"}
     assert run(["python3", "-c", PYTHON], env=path).out == "False\nFalse\n"
     assert tap("run", "-q", "-o", "w.gputap", "--", "python3", "-c", PYTHON,
                env=path).out == "True\nTrue\n"

@@ -267,7 +267,7 @@ def test_without_gputaps_libraries_there_is_one_line(run, torch_python, torch_pa
     assert result.err.count("gputap:") == 1 and "GPUTAP_LIBRARIES" in result.err
 
 
-def test_the_folder_of_the_package_is_no_torch(run, torch_python, repo, tmp_path):
+def test_the_folder_of_the_package_is_no_torch(run, torch_python, torch_sources, repo, tmp_path):
     """In the root of the source tree, `import torch` must find torch or report that torch is
     missing."""
     found = run([torch_python, "-c", "import torch; print(torch.__version__)"], cwd=repo)
@@ -277,5 +277,5 @@ def test_the_folder_of_the_package_is_no_torch(run, torch_python, repo, tmp_path
                   status=1)
     assert "module 'torch' has no attribute 'ones'" in without.err
     without = run([tmp_path / "empty/bin/python", "-c", "import gputap.torch"], cwd=repo, status=1,
-                  env={"PYTHONPATH": repo / "torch/src"})
+                  env=torch_sources)
     assert f"torch is not installed: Python found only the folder {repo}/torch" in without.err

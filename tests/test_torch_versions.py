@@ -154,10 +154,9 @@ def test_without_torch_nothing_is_loaded(run, torch_python, torch_package):
     assert result.out == "None\n" and "bridge: torch is not loaded" in result.err
 
 
-def test_a_package_that_was_never_built_says_so(run, torch_python, repo):
+def test_a_package_that_was_never_built_says_so(run, torch_python, torch_sources):
     script = "import gputap.torch; print(gputap.torch.counts()['kept'])"
-    result = run([torch_python, "-c", script],
-                 env={"PYTHONPATH": repo / "torch/src", "PYTHONDONTWRITEBYTECODE": 1})
+    result = run([torch_python, "-c", script], env=torch_sources)
     assert result.out == "0\n" and len(result.err.splitlines()) == 1
     assert "gputap: the package was not built for any torch: pip install" in result.err
 

@@ -5,8 +5,6 @@ torch's C++ interface changes with every minor version. The libraries are theref
 headers of the installed torch, and are valid only for its minor version. pip hides installed
 packages from a build, so this script searches for torch in the folders where this Python keeps its
 packages. GPUTAP_TORCH names the torch folder."""
-import base64
-import hashlib
 import os
 import re
 import shutil
@@ -15,21 +13,19 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NAME, SUPPORTED = 'gputap', ((2, 11), (2, 12), (2, 13), (2, 14), (2, 15))
+SOURCES = os.path.join(os.path.dirname(HERE), 'python')
+if not os.path.isfile(os.path.join(SOURCES, 'build_package.py')):
+    raise SystemExit(f'gputap: no build_package.py in {SOURCES}: build in the source tree, with '
+                     'pip 21.3 or later')
+sys.path.insert(0, SOURCES)
+import build_package as package  # noqa: E402
+from build_package import NAME, Wrong  # noqa: E402
+
+SUPPORTED = ((2, 11), (2, 12), (2, 13), (2, 14), (2, 15))
 FLAGS = ('-std=c++20', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-w', '-DUSE_KINETO',
          '-DFMT_HEADER_ONLY', '-DNDEBUG', '-D_GLIBCXX_USE_CXX11_ABI=1')
-
-
-class Wrong(SystemExit):
-    """The reason why the package cannot be built, with the solution."""
-
-
-def gputap_version():
-    with open(os.path.join(HERE, 'src', NAME, '__init__.py'), encoding='utf-8') as f:
-        return re.search(r"^__version__ = '([^']+)'", f.read(), re.M).group(1)
 
 
 def find_torch():
@@ -107,38 +103,10 @@ def compile_library(source, folder, output):
                     + done.stdout)
 
 
-def write_wheel(tree, wheel, info, files):
-    """Write all files below @tree and the texts @files (name: text) to the folder @info, listed
-    with their digests."""
-    contents = {f'{info}/{name}': text.encode() for name, text in files.items()}
-    for folder, _, names in os.walk(tree):
-        for name in names:
-            path = os.path.join(folder, name)
-            with open(path, 'rb') as f:
-                contents[os.path.relpath(path, tree)] = f.read()
-    record = ''
-    for name, data in sorted(contents.items()):
-        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()
-        record += f'{name},sha256={digest},{len(data)}\n'
-    contents[f'{info}/RECORD'] = (record + f'{info}/RECORD,,\n').encode()
-    with zipfile.ZipFile(wheel, 'w', zipfile.ZIP_DEFLATED) as z:
-        for name, data in sorted(contents.items()):
-            z.writestr(name, data)
-
-
 def make_wheel(wheel_directory, tree, name, summary, entry_points):
     """Make a wheel of @tree for this machine. Return the file name of the wheel."""
-    release = f'{name}-{gputap_version()}'
     tag = 'py3-none-' + re.sub(r'[-.]', '_', sysconfig.get_platform())
-    write_wheel(
-        tree, os.path.join(wheel_directory, f'{release}-{tag}.whl'), f'{release}.dist-info', {
-            'METADATA': f'Metadata-Version: 2.1\nName: {name}\nVersion: {gputap_version()}\n'
-                        f'Summary: {summary}\nLicense: MIT\n',
-            'WHEEL': f'Wheel-Version: 1.0\nGenerator: {NAME}\nRoot-Is-Purelib: false\n'
-                     f'Tag: {tag}\n',
-            'entry_points.txt': entry_points,
-        })
-    return f'{release}-{tag}.whl'
+    return package.make_wheel(wheel_directory, tree, name, summary, entry_points, tag)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
@@ -146,12 +114,13 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     text, numbers = torch_version(folder)
     check_headers(folder, numbers)
     with tempfile.TemporaryDirectory() as tree:
+        package.copy_package(tree)
         shutil.copytree(os.path.join(HERE, 'src'), tree, dirs_exist_ok=True,
                         ignore=shutil.ignore_patterns('__pycache__', '*.so', 'built.py'))
-        package = os.path.join(tree, NAME, '_shim')
+        shim = os.path.join(tree, NAME, '_shim')
         for source in find_sources(folder):
-            compile_library(source, folder, package)
-        with open(os.path.join(package, 'built.py'), 'w', encoding='utf-8') as f:
+            compile_library(source, folder, shim)
+        with open(os.path.join(shim, 'built.py'), 'w', encoding='utf-8') as f:
             f.write(f'# The torch that the libraries beside this were built for.\n'
                     f'VERSION = {text!r}\nNUMBERS = {numbers!r}\n')
         # torch calls this entry point at the end of `import torch`

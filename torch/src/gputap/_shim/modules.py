@@ -8,7 +8,7 @@ import collections
 import itertools
 import weakref
 
-import gputap
+from gputap import annotate
 from torch.nn.modules import module as _module
 
 _names = weakref.WeakKeyDictionary()
@@ -20,11 +20,11 @@ def _begin(module, inputs):
     if name is None:
         kind = type(module).__name__
         name = _names[module] = f'nn.Module: {kind}_{next(_numbers[kind])}'.encode()
-    gputap._begin(name, id(module))
+    annotate.begin(name, id(module))
 
 
 def _end(module, inputs, output):
-    gputap._end(id(module))
+    annotate.end(id(module))
 
 
 def observe():

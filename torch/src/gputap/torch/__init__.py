@@ -22,8 +22,7 @@ if not hasattr(torch, '__version__'):  # Python found only a folder with this na
         name='torch')
 from torch import profiler as _profiler  # noqa: E402
 
-import gputap  # noqa: E402
-from gputap import _shim  # noqa: E402
+from gputap import _shim, annotate  # noqa: E402
 
 __all__ = ['profile', 'counts', 'plugins']
 _plugins = None  # libgputap-plugin
@@ -185,7 +184,7 @@ class profile(_profiler.profile):
         kinds = _device_kinds(activities, self._cuda)
         if self._cuda:
             activities = _without_cuda(activities or []) or None
-            if not gputap._library:
+            if not annotate.library:
                 _shim.say('no CUDA in this profile: CUDA needs gputap run')
         if activities is None:
             activities = [_profiler.ProfilerActivity.CPU]
