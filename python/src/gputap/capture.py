@@ -196,15 +196,18 @@ class Table:
 # Captures -------------------------------------------------------------------------
 
 def _expand(paths: Union[Path, Iterable[Path]]) -> List[str]:
-    """Return the files and folders that a user names, with the patterns replaced by their
-    matches."""
+    """Return the files that a user names: those that match a pattern, those in a folder."""
     if isinstance(paths, (str, bytes, os.PathLike)):
         paths = [paths]
     found: List[str] = []
     for each in paths:
         path = os.fsdecode(each)
         encode(path, 'the path of a capture')
-        matches = [] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
+        matches = []
+        if os.path.isdir(path):
+            matches = sorted(glob.glob(os.path.join(glob.escape(path), '*.gputap')))
+        elif not os.path.exists(path):
+            matches = sorted(glob.glob(path, recursive=True))
         found += matches or [path]
     if not found:
         raise ValueError('no capture is named')

@@ -39,8 +39,8 @@ def run(*arguments: str, statuses: Sequence[int] = (0, 1)) -> str:
                           stdin=subprocess.DEVNULL, encoding='utf-8', errors='replace',
                           env={**os.environ, 'COLUMNS': '100', 'NO_COLOR': '1'})
     if done.returncode not in statuses or (done.returncode and not done.stdout):
-        raise RuntimeError(done.stderr.strip() or f'gputap {arguments[0]}: exit status '
-                           f'{done.returncode}')
+        said = ' '.join(done.stderr.split())  # which is wrapped for a terminal
+        raise RuntimeError(said or f'gputap {arguments[0]}: exit status {done.returncode}')
     return done.stdout
 
 
