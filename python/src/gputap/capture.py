@@ -159,13 +159,16 @@ class Table:
 
     def to_arrow(self) -> Any:
         """Return a pyarrow.Table."""
-        return need('pyarrow', 'to_arrow()').table(self)
+        found = need('pyarrow', 'to_arrow()').table(self)
+        self._capture.warn_of_new_problems(stacklevel=3)
+        return found
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame. Texts are categories; nullable numbers have types such as
         Int64, because a float could not hold an id."""
         pandas = need('pandas', 'to_pandas()')
         arrow = need('pyarrow', 'to_pandas()').table(self).unify_dictionaries()
+        self._capture.warn_of_new_problems(stacklevel=3)
         types = {'int16': pandas.Int16Dtype(), 'int32': pandas.Int32Dtype(),
                  'int64': pandas.Int64Dtype(), 'bool': pandas.BooleanDtype()}
         nullable = [f.name for f in arrow.schema if f.nullable and str(f.type) in types]
@@ -176,7 +179,9 @@ class Table:
 
     def to_polars(self) -> Any:
         """Return a polars.DataFrame."""
-        return need('polars', 'to_polars()').DataFrame(self)
+        found = need('polars', 'to_polars()').DataFrame(self)
+        self._capture.warn_of_new_problems(stacklevel=3)
+        return found
 
     def __reduce__(self) -> Any:
         return Table, (self._capture, self.name, self._names, self._part, self._sessions,
@@ -214,7 +219,7 @@ def _expand(paths: Union[Path, Iterable[Path]]) -> List[str]:
     return found
 
 
-def _open(files: List[str], expressions: Iterable[str] = ()) -> Tuple[Capture, Health]:
+def _open(files: List[str], expressions: Iterable[str] = ()) -> Capture:
     array = (ctypes.c_char_p * len(files))(*(os.fsencode(f) for f in files))
     health, handle = Health(), ctypes.c_void_p()
     check(library.gputap_capture_open(array, len(files), ctypes.byref(health),
@@ -222,12 +227,12 @@ def _open(files: List[str], expressions: Iterable[str] = ()) -> Tuple[Capture, H
     capture = Capture(handle, files)
     for expression in expressions:
         capture = capture.where(expression)
-    return capture, health
+    return capture
 
 
 def _reopen(files: List[str], expressions: Tuple[str, ...]) -> Capture:
     """Open a capture that another process has pickled."""
-    return _open(files, expressions)[0]
+    return _open(files, expressions)
 
 
 def open(paths: Union[Path, Iterable[Path]], where: Optional[str] = None) -> Capture:
@@ -236,13 +241,11 @@ def open(paths: Union[Path, Iterable[Path]], where: Optional[str] = None) -> Cap
     paths: a path, a pattern ('job/*.gputap') or a folder, or a list of these; also sessions that
            are still running, which are read as far as they have been written
     where: expression of `gputap report --where`; only matching records are read
-    Warns with IncompleteWarning if the captures do not contain everything."""
+    Warns with IncompleteWarning if the captures do not contain everything. Damage of records is
+    found when they are read: to_arrow() and so on warn of it, and Capture.health counts it."""
     files = _expand(paths)
-    capture, health = _open(files, () if where is None else (where,))
-    problems = health.problems()
-    if problems:
-        warnings.warn(f'{files[0]}{f" and {len(files) - 1} more" if len(files) > 1 else ""}: '
-                      f'{", ".join(problems)}', IncompleteWarning, stacklevel=2)
+    capture = _open(files, () if where is None else (where,))
+    capture.warn_of_new_problems(stacklevel=3)
     return capture
 
 
@@ -270,6 +273,7 @@ class Capture:
                  expressions: Tuple[str, ...] = ()) -> None:
         self._handle: Optional[ctypes.c_void_p] = handle
         self.paths, self._expressions = paths, expressions
+        self._problems: List[str] = []  # of which the user has been warned
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -300,6 +304,16 @@ class Capture:
         check(library.gputap_capture_health(self.handle, ctypes.byref(health)))
         return health
 
+    def warn_of_new_problems(self, stacklevel: int = 2) -> None:
+        """Warn if something is missing of which the user does not know yet. Damaged records are
+        found when they are read."""
+        problems = self.health.problems()
+        if problems != self._problems:
+            self._problems = problems
+            more = f' and {len(self.paths) - 1} more' if len(self.paths) > 1 else ''
+            warnings.warn(f'{self.paths[0]}{more}: {", ".join(problems)}', IncompleteWarning,
+                          stacklevel=stacklevel)
+
     def where(self, expression: str) -> Capture:
         """Return the capture with only the records that match: 'range=step#7 and rank=3'."""
         text = encode(expression, 'the expression')
@@ -310,7 +324,9 @@ class Capture:
         except Error as e:
             before = len(text[:at.value].decode(errors='replace'))
             raise ValueError(f'{e}\n  {expression}\n  {" " * before}^') from None
-        return Capture(handle, self.paths, (*self._expressions, expression))
+        found = Capture(handle, self.paths, (*self._expressions, expression))
+        found._problems = self._problems
+        return found
 
     @property
     def expression(self) -> Optional[str]:
