@@ -127,7 +127,10 @@ INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so",
              "include/gputap/compat/pti/pti_driver_levelzero_api_ids.h",
              "include/gputap/compat/pti/pti_driver_opencl_api_ids.h",
              "include/gputap/compat/pti/pti_runtime_sycl_api_ids.h",
-             "lib/**/pkgconfig/gputap-pti.pc", *MANUAL)
+             "lib/**/pkgconfig/gputap-pti.pc", "include/gputap/capture.h",
+             "lib/**/libgputap-capture.so.0", "lib/**/pkgconfig/gputap-capture.pc",
+             "share/gputap/python/gputap/__init__.py", "share/gputap/python/gputap/py.typed",
+             *MANUAL)
 
 
 @pytest.mark.parametrize("file", INSTALLED)
@@ -199,6 +202,18 @@ def test_package_needs_the_libraries_that_its_command_links_and_loads(package):
     depends = shell(["dpkg-deb", "-f", package, "Depends"])
     for library in ("libc6", "libsqlite3-0", "libzstd1", "libisal2", "libstdc++6"):
         assert library in depends
+
+
+def test_package_has_the_package_of_debians_python(package, build, run, work):
+    """In an installation, the dynamic linker finds the library."""
+    usr = package.parent / "unpacked/usr"
+    run([usr / "bin/gputap", "run", "-q", "-o", "a.gputap", build / "examples/demo"])
+    script = "import gputap; t = gputap.open('a.gputap'); print(len(t.tables), t.health.is_whole)"
+    [library] = usr.glob("lib/*/libgputap-capture.so.0")
+    out = run(["python3", "-B", "-c", script],
+              env={"PYTHONPATH": usr / "lib/python3/dist-packages",
+                   "LD_LIBRARY_PATH": library.parent}).out
+    assert out == "17 True\n"
 
 
 def test_package_has_what_an_accelerators_vendor_needs(package, run):

@@ -4,6 +4,7 @@ into exceptions."""
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import shutil
 from ctypes import POINTER, c_bool, c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
@@ -101,11 +102,10 @@ def _source_tree() -> Optional[str]:
     tree = os.path.dirname(os.path.dirname(os.path.dirname(here)))
     if os.path.isfile(os.path.join(tree, 'meson.build')):
         return tree
-    try:
-        from gputap import built_from  # type: ignore[import-not-found]
+    try:  # written by the installation
+        return str(importlib.import_module('gputap.built_from').TREE)
     except ImportError:
         return None
-    return built_from.TREE
 
 
 def _library_folders(prefix: str) -> Iterator[str]:
