@@ -98,7 +98,7 @@ static const struct column columns[] = {
 				 "number of the thread that made the launching call"),
 	[COLUMN_CALL] = COLUMN(call, COLUMN_I64, "", true, "id of the launching call"),
 	TEXTS(domain, DICTIONARY_DOMAIN, false, "API that executed the activity"),
-	TEXTS(kind, DICTIONARY_KIND, false, "kernel, memcpy H2D, memset, .."),
+	TEXTS(kind, DICTIONARY_KIND, false, "such as kernel, memcpy H2D, memset, graph"),
 	TEXTS(name, DICTIONARY_NAME, true, "name of the kernel, demangled"),
 	[COLUMN_DEVICE] = COLUMN(device, COLUMN_I32, "", true, "number of the device"),
 	[COLUMN_QUEUE] = COLUMN(queue, COLUMN_I32, "", true, "number of the queue or stream"),
@@ -172,7 +172,7 @@ static void close_activities(struct reader *r)
 
 const struct table table_activities = {
 	.name = "activities",
-	.text = "GPU activities: kernels, copies, memsets, ..",
+	.text = "GPU activities: kernels, copies, memsets and others",
 	.columns = columns,
 	.column_count = sizeof columns / sizeof *columns,
 	.own_bytes = sizeof(struct activities),

@@ -110,7 +110,7 @@ static const struct column columns[] = {
 	I(device, COLUMN_I32, "", true, "number of the device"),
 	I(start_ns, COLUMN_I64, "ns", false, "start of the part, since 1970"),
 	I(duration_ns, COLUMN_I64, "ns", false, "duration of the part"),
-	TEXTS(cause, DICTIONARY_KIND, false, "host, synchronising, launching, .."),
+	TEXTS(cause, DICTIONARY_KIND, false, "such as host, synchronising, launching, copying"),
 	TEXTS(operation, DICTIONARY_OPERATION, true, "call in progress on that thread"),
 	TEXTS(range, DICTIONARY_RANGE, true, "innermost range of the program on that thread"),
 	I(gap_start_ns, COLUMN_I64, "ns", false, "start of the gap, since 1970"),

@@ -152,7 +152,7 @@ static const struct column columns[] = {
 	M(time_ns, COLUMN_I64, "ns", false, "end of an allocating or start of a freeing call"),
 	TEXTS(kind, DICTIONARY_KIND, false, "allocation or free"),
 	TEXTS(domain, DICTIONARY_DOMAIN, false, "API"),
-	TEXTS(memory, DICTIONARY_OTHER, false, "host, device, shared, .."),
+	TEXTS(memory, DICTIONARY_OTHER, false, "such as device, host, shared, pool"),
 	M(device, COLUMN_I32, "", true, "number of the device, if the runtime reported it"),
 	M(address, COLUMN_I64, "", false, "address or handle"),
 	M(bytes, COLUMN_I64, "bytes", true, "bytes allocated or freed"),

@@ -39,7 +39,7 @@ static const struct column event_columns[] = {
 	E(session, COLUMN_I32, "", false, "number of the session"),
 	E(process, COLUMN_I32, "", false, "number of the process"),
 	COLUMN_TEXTS(struct event_row, kind, DICTIONARY_KIND, false,
-		     "loss, clock, not traced, device fault, .."),
+		     "such as loss, clock, not traced, device fault"),
 	COLUMN_TEXTS(struct event_row, domain, DICTIONARY_DOMAIN, true, "API concerned"),
 	E(time_ns, COLUMN_I64, "ns", true, "time, since 1970"),
 	E(value, COLUMN_I64, "", false, "a number whose meaning depends on the kind"),
@@ -219,7 +219,7 @@ static const struct column loss_columns[] = {
 	COLUMN_TEXTS(struct count_row, kind, DICTIONARY_KIND, false, "call or activity"),
 	COLUMN_TEXTS(struct count_row, domain, DICTIONARY_DOMAIN, false, "API"),
 	COLUMN_TEXTS(struct count_row, reason, DICTIONARY_OTHER, false,
-		     "ring full, output full, unfinished, .."),
+		     "such as ring full, output full, unfinished"),
 	C(records, COLUMN_I64, "", false, "number of lost records"),
 };
 

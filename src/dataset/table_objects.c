@@ -49,7 +49,7 @@ static const struct column device_columns[] = {
 	D(uuid, COLUMN_TEXT, "", true, "UUID"),
 	D(pci, COLUMN_TEXT, "", true, "PCI address"),
 	D(driver, COLUMN_TEXT, "", true, "version of the driver"),
-	D(type, COLUMN_TEXT, "", true, "type: gpu, cpu, .."),
+	D(type, COLUMN_TEXT, "", true, "such as gpu or cpu"),
 };
 
 static int next_devices(struct reader *r, struct rows *rows, size_t most)

@@ -235,7 +235,7 @@ static const struct column columns[] = {
 	  "id of the innermost range, or this range, whose name begins with 'step' or "
 	  "'ProfilerStep'"),
 	R(depth, COLUMN_I16, "", false, "number of enclosing ranges"),
-	TEXTS(kind, DICTIONARY_KIND, false, "user_annotation, cpu_op, mark, .."),
+	TEXTS(kind, DICTIONARY_KIND, false, "such as user_annotation, cpu_op, mark"),
 	TEXTS(name, DICTIONARY_RANGE, false, "name"),
 	R(start_ns, COLUMN_I64, "ns", true, "start, since 1970"),
 	R(duration_ns, COLUMN_I64, "ns", false, "duration; 0: a mark"),

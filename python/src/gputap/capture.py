@@ -60,7 +60,7 @@ def _infos() -> dict[str, TableInfo]:
 
 
 @functools.lru_cache(maxsize=None)
-def _columns(table: str) -> Tuple[Column, ...]:
+def columns_of(table: str) -> Tuple[Column, ...]:
     """Return all columns of a table."""
     return tuple(Column(info.name.decode(),
                         'dictionary<string>' if info.is_dictionary else _TYPES[info.format],
@@ -93,14 +93,14 @@ class Table:
     def columns(self) -> List[Column]:
         """The columns that are read."""
         if self._names is None:
-            return [c for c in _columns(self.name) if not c.on_request]
-        by_name = {c.name: c for c in _columns(self.name)}
+            return [c for c in columns_of(self.name) if not c.on_request]
+        by_name = {c.name: c for c in columns_of(self.name)}
         return [by_name[name] for name in self._names]
 
     @property
     def all_columns(self) -> List[Column]:
         """All columns of the table, also those on request."""
-        return list(_columns(self.name))
+        return list(columns_of(self.name))
 
     def select(self, *names: str) -> Table:
         """Return the table with these columns only, in this order. Other columns cost nothing."""
