@@ -25,11 +25,15 @@ def version():
 
 
 def copy_package(tree):
-    """Copy the package to the folder @tree. Outside the source tree, the package finds gputap's
-    build by the path of this source tree, if gputap is not installed."""
+    """Copy the package, with its views in SQL, to the folder @tree. Outside the source tree, the
+    package finds gputap's build through the path of this source tree, if gputap is not
+    installed."""
     package = os.path.join(tree, NAME)
     shutil.copytree(os.path.join(HERE, 'src', NAME), package,
                     ignore=shutil.ignore_patterns('__pycache__'))
+    views = os.path.join('share', NAME, 'sql')
+    if os.path.isdir(os.path.join(TREE, views)):
+        shutil.copytree(os.path.join(TREE, views), os.path.join(package, views))
     if os.path.isfile(os.path.join(TREE, 'meson.build')):
         with open(os.path.join(package, 'built_from.py'), 'w', encoding='utf-8') as f:
             f.write(f'# The source tree from which this package was installed.\nTREE = {TREE!r}\n')

@@ -187,6 +187,12 @@ def test_values_of_the_data_files_are_in_the_pages(repo, run):
     run([repo / "tools/generate-docs", "--check"])
 
 
+def test_the_tables_of_captures_are_those_of_the_library(repo, build, run):
+    """tools/generate-tables writes the page."""
+    run([repo / "tools/generate-tables", "--check"],
+        env={"GPUTAP_CAPTURE_LIBRARY": build / "libgputap-capture.so.0"})
+
+
 def test_generate_docs_names_a_page_that_has_another_value(repo, run, work):
     for name in ("tools/generate-docs", "docs/data/figures.toml", "docs/data/support.toml"):
         (work / name).parent.mkdir(parents=True, exist_ok=True)
@@ -215,6 +221,7 @@ def test_the_sites_navigation_has_each_page_once(repo):
     docs = repo / "docs"
     wanted = {str(page.relative_to(docs)) for page in documents(repo) if docs in page.parents}
     wanted |= {f"man/{page.name}.md" for page in (docs / "man").iterdir()}
+    wanted |= {str(page.relative_to(docs).with_suffix(".md")) for page in docs.rglob("*.ipynb")}
     wanted |= {"index.md", "man/index.md", "contributing.md", "changelog.md", "security.md"}
     assert sorted(pages) == sorted(wanted)
 

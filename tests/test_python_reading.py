@@ -128,8 +128,8 @@ def test_idle_time_of_a_real_program_is_that_of_the_report(traced, tap):
         idle = capture.idle.to_pandas()
     sums = idle.groupby("cause", observed=True)["duration_ns"].sum().to_dict()
     assert sums == {row["cause"]: row["idle_ns"] for row in report["idle"]}
-    longest = idle.loc[idle["duration_ns"].idxmax()]
-    assert (longest["cause"], longest["range"]) == ("host", "load")
+    load = idle[(idle["cause"] == "host") & (idle["range"] == "load")]
+    assert load["duration_ns"].max() > 25_000_000  # step 7
 
 
 def test_counts_of_the_tables_are_what_the_health_states(synth):
@@ -283,7 +283,7 @@ def test_parts_can_be_pickled_for_other_processes(job):
         part = capture.activities.select("call", "name").partitions(2)[1].batches_of(100)
         again = pickle.loads(pickle.dumps(part))
         assert again.to_arrow() == part.to_arrow() and again.to_arrow().num_rows
-        assert again.columns == part.columns
+        assert repr(again) == repr(part)
         del again
 
 

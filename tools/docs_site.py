@@ -3,8 +3,10 @@
 
 Documents link to each other as GitHub shows them, also to files outside docs/. The site has pages
 for these files: README.md is the front page, other documents keep their text, manual pages are
-converted with mandoc, a source file becomes a listing, and a folder becomes a list of its files. A
-link to any other target stays unchanged, and `mkdocs build --strict` fails."""
+converted with mandoc, a notebook becomes a page with its code and its stored outputs, a source file
+becomes a listing, and a folder becomes a list of its files. A link to any other target stays
+unchanged, and `mkdocs build --strict` fails."""
+import json
 import pathlib
 import posixpath
 import re
@@ -30,6 +32,8 @@ def page_of(name):
         return "index.md" if name == "README.md" else name.lower()
     if name.startswith("docs/man"):
         return name.removeprefix("docs/") + ("/index.md" if path.is_dir() else ".md")
+    if name.endswith(".ipynb"):
+        return name.removeprefix("docs/").replace(".ipynb", ".md")
     if name.startswith("docs/") and path.is_file():
         return name.removeprefix("docs/")
     if path.is_file():
@@ -62,6 +66,18 @@ def list_manual_pages():
         f"| [{name}](man/{name}) | {what} |\n" for name, what in found)
 
 
+def read_notebook(path):
+    """Return the Markdown of a notebook: its texts, its code, and the stored outputs as text."""
+    parts = []
+    for cell in json.loads(path.read_text())["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output in cell.get("outputs", ()):
+            text = "".join(output["data"]["text/plain"])
+            parts.append("```text\n" + text.rstrip("\n") + "\n```")
+    return "\n\n".join(parts) + "\n"
+
+
 def read_page(name):
     """Return the Markdown of the page for the file or folder @name."""
     path = ROOT / name
@@ -73,6 +89,8 @@ def read_page(name):
                                          for file in files if page_of(f"{name}/{file}"))
     if name.startswith("docs/man/"):
         return read_manual_page(path)
+    if name.endswith(".ipynb"):
+        return read_notebook(path)
     text = path.read_text()
     if name.endswith(".md"):
         return text
@@ -88,6 +106,7 @@ def on_files(files, config):
         names[file.src_uri] = f"docs/{file.src_uri}"
     pending = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/man",
                *names.values(),
+               *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.ipynb")),
                *(f"docs/man/{path.name}" for path in (ROOT / "docs/man").iterdir())]
     done = set()
     while pending:
@@ -99,7 +118,7 @@ def on_files(files, config):
         if not page.endswith(".md"):  # a picture or a text that exists
             continue
         text = read_page(name)
-        if name.endswith(".md") or (ROOT / name).is_dir():
+        if name.endswith((".md", ".ipynb")) or (ROOT / name).is_dir():
             pending += links_of(text, name)
         if page not in names:
             names[page] = name

@@ -255,8 +255,9 @@ GPUTAP_API int gputap_capture_stream(const struct gputap_capture *capture, const
 
 /* Python ------------------------------------------------------------------- */
 
-/* PyCapsule_GetPointer(), and a PyCapsule_Destructor; both take a PyObject. */
+/* PyCapsule_GetPointer(); takes a PyObject. */
 typedef void *gputap_capture_capsule_pointer(void *capsule, const char *name);
+/* A PyCapsule_Destructor; takes a PyObject. */
 typedef void gputap_capture_capsule_release(void *capsule);
 
 /**
@@ -267,7 +268,8 @@ typedef void gputap_capture_capsule_release(void *capsule);
  *         releases the stream, unless a consumer has moved it, and frees the struct.
  * The destructor runs no Python code, so that capsules can be destroyed while an exception is
  * propagated and while the interpreter ends.
- * Thread: any.   Since: 0.1
+ * Owner:  library.
+ * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API gputap_capture_capsule_release *gputap_capture_capsule_destructor(
 	gputap_capture_capsule_pointer *get_pointer);

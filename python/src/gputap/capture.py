@@ -10,11 +10,11 @@ import importlib
 import os
 import warnings
 from html import escape
-from typing import Any, Iterable, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Iterable, List, Optional, Tuple, Union
 
 from gputap import command
-from gputap.library import Error, Health, StreamOptions, TableInfo, check, columns, encode
-from gputap.library import library, make_capsule
+from gputap.library import ColumnInfo, Error, Health, StreamOptions, TableInfo, check, columns
+from gputap.library import encode, library, make_capsule
 from gputap.library import tables as _tables
 
 __all__ = ['Capture', 'Column', 'Error', 'Health', 'IncompleteWarning', 'Table', 'open']
@@ -40,7 +40,7 @@ def need(module: str, why: str) -> Any:
 
 # Tables ---------------------------------------------------------------------------
 
-class Column(NamedTuple):
+class Column:
     """A column of a table."""
     name: str
     type: str  # 'bool', 'int16', 'int32', 'int64', 'string', 'dictionary<string>', 'list<int32>'
@@ -48,6 +48,12 @@ class Column(NamedTuple):
     nullable: bool
     on_request: bool  # only in tables whose select() names the column
     description: str
+
+    def __init__(self, info: ColumnInfo) -> None:
+        self.name, self.unit = info.name.decode(), info.unit.decode()
+        self.description = info.description.decode()
+        self.type = 'dictionary<string>' if info.is_dictionary else _TYPES[info.format]
+        self.nullable, self.on_request = info.is_nullable, info.is_on_request
 
     def __repr__(self) -> str:
         unit = f', {self.unit}' if self.unit else ''
@@ -62,11 +68,7 @@ def _infos() -> dict[str, TableInfo]:
 @functools.lru_cache(maxsize=None)
 def columns_of(table: str) -> Tuple[Column, ...]:
     """Return all columns of a table."""
-    return tuple(Column(info.name.decode(),
-                        'dictionary<string>' if info.is_dictionary else _TYPES[info.format],
-                        info.unit.decode(), info.is_nullable, info.is_on_request,
-                        info.description.decode())
-                 for info in columns(table, _infos()[table].columns))
+    return tuple(Column(info) for info in columns(table, _infos()[table].columns))
 
 
 class Table:
