@@ -383,18 +383,29 @@ def test_the_summary_is_the_first_screen_as_text_and_in_a_notebook(traced, tap):
                             env={"COLUMNS": 100}).out
 
 
-def test_two_runs_are_compared_as_diff_does(traced, tap):
+def test_parts_of_a_run_are_compared_as_diff_does(traced, tap):
     with package.open(traced) as capture:
         usual = capture.where("range=step and not range=step#7")
-        found = usual.compare(capture.where("range=step#7"), "--top", "3")
-        wanted = tap("diff", "--top", "3", "--baseline", "(range=step and not range=step#7)",
-                     "--candidate", "(range=step#7)", traced, "--vs", traced,
-                     env={"COLUMNS": 100}).out
-        assert str(found) == wanted
+        found = usual.compare(capture.where("range=step#7"), "-t", "ranges")
+        assert str(found) == tap("diff", "-t", "ranges", "--baseline",
+                                 "(range=step and not range=step#7)", "--candidate",
+                                 "(range=step#7)", traced, env={"COLUMNS": 100}).out
         [load] = [r for r in found.data["ranges"] if r["name"] == "load"]
-        assert load["verdict"] in ("slower", "one run", "fewer")
+        assert load["median_candidate_ns"] > load["median_baseline_ns"] > 0
         with pytest.raises(RuntimeError, match="name a second run, or select two parts"):
             capture.compare(traced)
+
+
+def test_two_runs_are_compared_as_diff_does(synth, tap):
+    first = synth("a", "--noise", 20, "--calls", 2000)
+    second = synth("b", "--noise", 20, "--calls", 2000, "--seed", 7)
+    wanted = tap("diff", first, "--vs", second, env={"COLUMNS": 100}).out
+    with package.open(first) as capture, package.open(second) as other:
+        assert str(capture.compare(other)) == str(capture.compare(second)) == wanted
+        part = other.where("duration>10us")
+        assert str(capture.compare(part, "-t", "kernels")) == tap(
+            "diff", "-t", "kernels", "--candidate", "(duration>10us)", first, "--vs", second,
+            env={"COLUMNS": 100}).out
 
 
 def test_a_table_describes_itself(traced):

@@ -79,9 +79,12 @@ def files_of(capture: Capture) -> Tuple[str, ...]:
 
 
 def compare(baseline: Capture, candidate: Capture, options: Sequence[str]) -> Comparison:
-    """Return what `gputap diff` finds."""
+    """Return what `gputap diff` finds. Two parts of one run are compared as such."""
     wheres: Tuple[str, ...] = ()
     for option, capture in (('--baseline', baseline), ('--candidate', candidate)):
         if capture.expression:
             wheres += (option, capture.expression)
-    return Comparison([*options, *wheres, *files_of(baseline), '--vs', *files_of(candidate)])
+    files = [*files_of(baseline)]
+    if baseline.paths != candidate.paths or len(wheres) != 4:
+        files += ['--vs', *files_of(candidate)]
+    return Comparison([*options, *wheres, *files])
