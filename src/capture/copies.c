@@ -94,8 +94,7 @@ static void read_mark(struct walk *w, struct copy *s)
 
 static bool is_block_of_session(const struct gt_scan_block *b, uint32_t section)
 {
-	return b->head.type != GT_BLOCK_END && b->head.type != GT_BLOCK_INDEX &&
-	       b->head.process < GT_FILE_PROCESS_MAX &&
+	return gt_block_is_of_session(&b->head) && b->head.process < GT_FILE_PROCESS_MAX &&
 	       (section == GT_SECTION_NONE || section < GT_FILE_SECTION_MAX);
 }
 

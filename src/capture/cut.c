@@ -578,6 +578,7 @@ static bool is_copied(const struct gt_scan_block *b)
 	case GT_BLOCK_END:
 	case GT_BLOCK_SECTION:
 	case GT_BLOCK_INDEX:
+	case GT_BLOCK_SUMMARY:
 	case GT_BLOCK_KEPT: return false;
 	default: return !(b->head.flags & GT_BLOCK_ZSTD);
 	}

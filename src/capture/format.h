@@ -47,7 +47,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 /* version of a file with several sessions, which a reader that knows only version 1 would mix up. A
  * reader refuses higher versions */
 #define GT_FILE_MAJOR_MERGED 2
-#define GT_FILE_MINOR        2 /* incremented for each addition that readers may skip */
+#define GT_FILE_MINOR        3 /* incremented for each addition that readers may skip */
 
 struct gt_file_header {
 	char magic[8];
@@ -83,6 +83,8 @@ enum gt_block_type {
 	 * ones */
 	GT_BLOCK_KEPT = 12,
 	GT_BLOCK_LOAD = 13, /* gt_file_load of a session; newer blocks replace older ones */
+	/* since version 1.3: gt_file_summary and a part of a summary (summary_block.h) */
+	GT_BLOCK_SUMMARY = 14,
 };
 
 enum gt_block_flag {
@@ -179,6 +181,20 @@ struct gt_file_index {
 	uint32_t blocks, reserved;
 };
 static_assert(sizeof(struct gt_file_index) == 32, "file format");
+
+/* Payload of SUMMARY: this struct, then a part of the content, which capture/summary_block.h
+ * describes. */
+struct gt_file_summary {
+	uint32_t version;     /* version of the content */
+	uint32_t part, parts; /* number of this part, from 0; number of parts */
+	uint32_t reserved;
+	uint64_t bytes; /* size of the whole content */
+	uint64_t end;   /* position of the first part; the summary describes the blocks before it */
+	uint64_t heads; /* checksum of these blocks: gt_heads_add() */
+};
+static_assert(sizeof(struct gt_file_summary) == 40, "file format");
+
+#define GT_FILE_SUMMARY_MAX (16u << 20) /* maximum size of the content of a summary */
 
 /* A session of a merged file: its original capture. Written before the session's blocks, with `end`
  * set to cut, and again after them. */

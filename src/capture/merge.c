@@ -243,7 +243,8 @@ static int copy_block(struct merge *m, struct input *in)
 	int status;
 
 	in->has_end = false;
-	if (h->type == GT_BLOCK_INDEX) /* left out, because the output gets its own index */
+	/* left out: the output gets its own index, and the times of a summary may change */
+	if (h->type == GT_BLOCK_INDEX || h->type == GT_BLOCK_SUMMARY)
 		return 0;
 	if (h->type != GT_BLOCK_END && gt_copies_leave_out(m->copies, m->input, number))
 		return 0;

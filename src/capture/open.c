@@ -333,6 +333,7 @@ void gt_capture_close(struct gt_capture *c)
 	for (i = 0; i < c->file_count; i++) {
 		if (c->files[i].fd >= 0)
 			close(c->files[i].fd);
+		free(c->files[i].summary.content);
 		free(c->files[i].path);
 	}
 	gt_stacks_close(c);

@@ -392,6 +392,7 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 		file->has_end = true;
 		return 0;
 	case GT_BLOCK_INDEX: return 0;
+	case GT_BLOCK_SUMMARY: return gt_summary_read(file, block->at, payload, h->stored_bytes);
 	case GT_BLOCK_SECTION: return read_section(c, c->sessions[session], &u);
 	case GT_BLOCK_LOAD: read_load(c->sessions[session], &u); return 0;
 	case GT_BLOCK_KEPT: return read_kept(c, &c->sessions[session]->public.kept, &u);
@@ -449,7 +450,10 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 	if ((h->process >= GT_FILE_PROCESS_MAX && h->type != GT_BLOCK_INDEX) ||
 	    (section != GT_SECTION_NONE && section >= GT_FILE_SECTION_MAX))
 		return -EBADMSG;
-	if (h->type != GT_BLOCK_END && h->type != GT_BLOCK_INDEX) { /* of a session */
+	gt_summary_note_block(file, block);
+	if (h->type == GT_BLOCK_SUMMARY && h->flags & GT_BLOCK_ZSTD)
+		return 0; /* of a later version */
+	if (gt_block_is_of_session(h)) {
 		if (gt_copies_leave_out(c->copies, c->file_count - 1, section))
 			return 0;
 		status = get_session(c, section, &session);
@@ -457,7 +461,7 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 			return status;
 		if (h->type == GT_BLOCK_STREAM)
 			return index_stream(c, session, block);
-		if (h->type > GT_BLOCK_LOAD || h->flags & GT_BLOCK_ZSTD) {
+		if (h->type > GT_BLOCK_SUMMARY || h->flags & GT_BLOCK_ZSTD) {
 			c->sessions[session]->public.health.unknown_blocks++;
 			return 0;
 		}
@@ -467,8 +471,10 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 		status = gt_scan_read(file->fd, *payload, h->stored_bytes, at);
 	if (status)
 		return status;
-	if (gt_crc32c(0, *payload, h->stored_bytes) != h->payload_crc)
-		return -EBADMSG;
+	if (gt_crc32c(0, *payload, h->stored_bytes) != h->payload_crc) {
+		file->summary.wrong |= h->type == GT_BLOCK_SUMMARY;
+		return h->type == GT_BLOCK_SUMMARY ? 0 : -EBADMSG; /* no record is lost */
+	}
 	return read_block(c, session, block, *payload);
 }
 
@@ -545,6 +551,8 @@ int gt_capture_scan(struct gt_capture *c)
 	/* all sessions are left out, so the file's damage does not count */
 	if (status || gt_copies_leave_out_file(c->copies, c->file_count - 1))
 		goto out;
+	file->bytes = s->bytes;
+	memcpy(file->uuid, s->uuid, sizeof file->uuid);
 	gt_scan_take_index(s, &index);
 	count_index(c, &index);
 	while ((status = gt_scan_next(s, block)) > 0) {

@@ -81,9 +81,22 @@ struct process_sums {
 	uint64_t present[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 };
 
+/* The newest summary of a file: summary_block.h. */
+struct file_summary {
+	uint8_t *content;              /* NULL: the file has no summary */
+	size_t bytes, used;            /* size of the content, and of the parts that were read */
+	uint32_t version, next, parts; /* next: number of the next part */
+	uint64_t heads;                /* as the summary describes them */
+	bool wrong;                    /* true if the summary contradicts itself or the blocks */
+};
+
 struct capture_file {
 	int fd; /* -1: the file is opened again for each block, see gt_capture_file_read() */
 	uint64_t device, inode;
+	uint64_t bytes;   /* size when the file was read */
+	uint64_t heads;   /* checksum of the heads that were read: gt_heads_add() */
+	uint8_t uuid[16]; /* id of the file */
+	struct file_summary summary;
 	char *path;
 	bool has_end, whole; /* whole: true if all headers of the file were good */
 	enum gt_capture_end end;
@@ -168,6 +181,19 @@ int gt_sort_stable(void *list, size_t count, size_t bytes,
 /* Copy a text that lives as long as the capture, and append two NULs. Return NULL if out of
  * memory. */
 const char *gt_text_keep(struct gt_capture *c, const void *text, size_t bytes);
+
+/* Add a block to the checksum of a file's heads. A head contains the checksum of its payload. */
+static inline uint64_t gt_heads_add(uint64_t heads, uint64_t at, uint32_t head_crc)
+{
+	heads = (heads ^ at) * UINT64_C(0x9e3779b97f4a7c15);
+	heads = (heads ^ heads >> 32 ^ head_crc) * UINT64_C(0xd6e8feb86659fd93);
+	return heads ^ heads >> 29;
+}
+/* summary_block.c: note a block of the file, before the block is read. */
+void gt_summary_note_block(struct capture_file *file, const struct gt_scan_block *block);
+/* Read a part of a summary. Return 0 or -ENOMEM with a cause. A wrong part makes the summary
+ * wrong, but is not damage. */
+int gt_summary_read(struct capture_file *file, uint64_t at, const uint8_t *payload, size_t bytes);
 
 /* read_records.c: read the payload of a RECORDS block. Return 0, -ENOMEM with a cause, or -EBADMSG
  * if a part was invalid. */

@@ -308,7 +308,8 @@ static int add_block(struct filter *f)
 	case GT_BLOCK_RECORDS: return add_records(f, h->process, payload, h->stored_bytes);
 	case GT_BLOCK_KEPT: take_sums(f, payload, h->stored_bytes); return 0;
 	case GT_BLOCK_END:
-	case GT_BLOCK_INDEX: return 0;
+	case GT_BLOCK_INDEX:
+	case GT_BLOCK_SUMMARY: return 0;
 	case GT_BLOCK_PROCESS:
 		e.what = ENTRY_PROCESS;
 		e.ticks = read64(payload, h, 16); /* start of the process */

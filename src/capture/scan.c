@@ -262,7 +262,7 @@ int gt_scan_find_end(int fd, const char *path, uint64_t limit, uint64_t *end)
 		status = gt_scan_read(fd, payload, block->head.stored_bytes, at);
 		if (status)
 			break;
-		if (block->head.type != GT_BLOCK_END && block->head.type != GT_BLOCK_INDEX &&
+		if (gt_block_is_of_session(&block->head) &&
 		    gt_crc32c(0, payload, block->head.stored_bytes) == block->head.payload_crc)
 			*end = at + block->head.stored_bytes;
 	}

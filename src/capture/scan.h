@@ -44,6 +44,13 @@ static inline bool gt_uuid_is_zero(const uint8_t uuid[16])
 	return !memcmp(uuid, zero, sizeof zero);
 }
 
+/* Return true if the block belongs to a session, and not to the file as a whole. */
+static inline bool gt_block_is_of_session(const struct gt_file_block *head)
+{
+	return head->type != GT_BLOCK_END && head->type != GT_BLOCK_INDEX &&
+	       head->type != GT_BLOCK_SUMMARY;
+}
+
 /* Return the number of a block's section. */
 uint32_t gt_scan_section(const struct gt_scan_block *block);
 
@@ -78,7 +85,8 @@ int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block);
 int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at);
 
 /* Find the position at which writing continues: the end of the last whole block below @limit that
- * has a good payload and is neither an end marker nor an index. */
+ * has a good payload and belongs to a session. The end marker, indexes and summaries are cut
+ * off. */
 int gt_scan_find_end(int fd, const char *path, uint64_t limit, uint64_t *end);
 
 #endif
