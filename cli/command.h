@@ -3,6 +3,7 @@
 #ifndef GPUTAP_CLI_COMMAND_H
 #define GPUTAP_CLI_COMMAND_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Exit codes of gputap itself. `gputap run` returns the program's exit code. */
@@ -31,9 +32,9 @@ extern const struct gt_command gt_command_run, gt_command_report, gt_command_exp
 	gt_command_plugin, gt_command_soft, gt_command_top, gt_command_diff, gt_command_start,
 	gt_command_stop, gt_command_status, gt_command_snapshot;
 
-/* Print the summary at the end of `gputap run`, in at most twenty lines. Return 0 or negative errno
- * with a cause. */
-int gt_report_short(const char *capture, FILE *out);
+/* Print the summary at the end of `gputap run`, in at most twenty lines. @store: store the summary
+ * in a large capture. Return 0 or negative errno with a cause. */
+int gt_report_short(const char *capture, bool store, FILE *out);
 /* Write a clause about the runtimes that can be traced on this machine. Takes a few ms. */
 void gt_doctor_short(char *text, size_t size);
 

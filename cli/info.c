@@ -16,6 +16,7 @@
 #include "analysis/tables/retained.h"
 #include "analysis/tables/selection.h"
 #include "capture/capture.h"
+#include "capture/summary_block.h"
 #include "cli/command.h"
 #include "cli/info.h"
 #include "cli/inputs.h"
@@ -451,6 +452,19 @@ static void print_index(const struct info *i)
 		       index->blocks == 1 ? "" : "s", show_bytes(index->bytes));
 }
 
+static void print_summary(const struct info *i)
+{
+	const struct gt_summary_info summary = gt_capture_summary_info(i->capture);
+
+	if (!summary.bytes && !summary.wrong)
+		return;
+	print_label("summary");
+	if (summary.wrong)
+		puts("damaged or of other records: reports read the records");
+	else
+		printf("stored, %s\n", show_bytes(summary.bytes));
+}
+
 /* Return true if GPU activities can be linked. A mode named after a runtime records only calls of
  * that runtime, and the program may not have made any. */
 static bool has_linked(const struct info *i)
@@ -509,6 +523,7 @@ static void print_head(const struct info *i)
 		       records == 1 ? "" : "s", (double)i->health.bytes / (double)records);
 	putchar('\n');
 	print_index(i);
+	print_summary(i);
 	if (i->read[GT_CLASS_DEVICE])
 		print_linked(i);
 	if (i->health.unknown_blocks) {
@@ -570,6 +585,7 @@ static void retained_json(const struct gt_capture *c, const struct gt_capture_se
 static void print_json_head(const struct info *i, struct json *j)
 {
 	const struct gt_session_info *s = i->session;
+	const struct gt_summary_info summary = gt_capture_summary_info(i->capture);
 	uint64_t records = i->read[GT_CLASS_CALL] + i->read[GT_CLASS_DEVICE];
 
 	json_string(j, "format", "gputap-info");
@@ -614,6 +630,10 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_count(j, "blocks", gt_capture_index(i->capture)->blocks);
 	json_count(j, "bytes", gt_capture_index(i->capture)->bytes);
 	json_bool(j, "wrong", gt_capture_index(i->capture)->wrong_files != 0);
+	json_close(j);
+	json_object(j, "summary");
+	json_count(j, "bytes", summary.bytes);
+	json_bool(j, "wrong", summary.wrong);
 	json_close(j);
 	json_number(j, "bytes_per_record", records ? (double)i->health.bytes / (double)records : 0);
 	json_count(j, "calls", i->read[GT_CLASS_CALL]);

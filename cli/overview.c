@@ -27,7 +27,8 @@ enum {
 	REFUSALS_MOST = 1,
 	EVENTS_MOST = 2,
 	LABEL = UI_LABEL,
-	EDGE_PERCENT = 1
+	EDGE_PERCENT = 1,
+	SLOW_RECORDS = 20000000
 };
 
 /* The least busy device is reported if its busy time is at least this much below that of the
@@ -61,25 +62,13 @@ static const char *duration(uint64_t ns)
 
 /* GPUs ------------------------------------------------------------------------------- */
 
-/* Return true if the capture contains the run from its start to its end. Otherwise, the time before
- * a device's first activity and after its last activity is not known. */
-static bool has_whole_run(const struct summary *s)
-{
-	if (s->filter || s->scope.some || s->scope.of_processes || s->is_part)
-		return false;
-	for (uint32_t i = 0; i < s->file_count; i++)
-		if (s->files[i].is_cut || *s->files[i].retained_text || *s->files[i].recorded_text)
-			return false;
-	return true;
-}
-
 /* Return the denominator of "busy": the time of the whole run, or the time from the first activity
  * to the last. */
 static uint64_t find_run_ns(const struct summary *s, const struct summary_track *t)
 {
 	uint64_t start = t->all.first_ns, end = t->all.last_ns;
 
-	for (uint32_t i = 0; i < s->file_count && has_whole_run(s); i++) {
+	for (uint32_t i = 0; i < s->file_count && summary_has_whole_run(s); i++) {
 		start = s->files[i].start_ns < start ? s->files[i].start_ns : start;
 		end = s->files[i].end_ns > end ? s->files[i].end_ns : end;
 	}
@@ -112,9 +101,9 @@ static void describe_edge(const struct edge *e, bool is_after, char *text, size_
 	else if (e->outside_ns > host_ns && e->outside_ns > e->calls_ns)
 		snprintf(text, size, "%s (%.64s started after %s)", duration(e->ns), e->process,
 			 duration(e->outside_ns));
-	else if (e->op && e->calls_ns >= host_ns)
-		snprintf(text, size, "%s (%s%s%s)", duration(e->ns), gt_operation_name(e->op),
-			 UI_TIE, duration(e->op_ns));
+	else if (e->call && e->calls_ns >= host_ns)
+		snprintf(text, size, "%s (%s%s%s)", duration(e->ns), e->call, UI_TIE,
+			 duration(e->call_ns));
 	else
 		snprintf(text, size, "%s (%s on the host, outside any call)", duration(e->ns),
 			 duration(host_ns));
@@ -154,9 +143,9 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 			 duration(t->unrecorded_ns));
 	ui_print_line(out, label, ui_colors(out)->bold, "busy %s of %s%s (%.1f%%)%s: %s",
 		      duration(t->busy_ns), duration(run_ns),
-		      has_whole_run(s) ? "" : " from its first activity to its last",
+		      summary_has_whole_run(s) ? "" : " from its first activity to its last",
 		      percent(t->busy_ns, run_ns), rest, s->devices[d->device].name);
-	if (has_whole_run(s))
+	if (summary_has_whole_run(s))
 		print_edges(edges, run_ns, out);
 	if (report_idle_line(s, d->device, span, idle, sizeof idle))
 		ui_print_line(out, "", NULL, "idle %s between activities: %s", duration(idle_ns),
@@ -187,36 +176,31 @@ static uint32_t find_odd_device(const struct summary *s)
 	return least;
 }
 
-static int print_devices(const struct summary *s, struct gt_capture *capture, FILE *out)
+static int print_devices(struct summary *s, struct gt_capture *capture, FILE *out)
 {
+	static const struct device_edges unknown;
 	const uint32_t odd = find_odd_device(s);
 	uint32_t shown = s->track_count < DEVICES_MOST ? s->track_count : DEVICES_MOST;
-	struct device_edges *edges;
-	int rc;
+	int rc = edges_keep(s, capture);
 
-	if (!s->track_count)
-		return 0;
-	edges = calloc(s->track_count, sizeof *edges);
-	if (!edges)
-		return gt_error(-ENOMEM, "cannot store the first and last activities of devices");
-	rc = has_whole_run(s) ? edges_read(s, capture, edges, s->track_count) : 0;
-	if (!rc && odd != LOOKUP_NONE) {
-		print_device(s, &s->tracks[odd], &edges[odd], out);
+	if (rc)
+		return rc;
+	if (odd != LOOKUP_NONE) {
+		print_device(s, &s->tracks[odd], s->edges ? &s->edges[odd] : &unknown, out);
 		ui_print_line(out, "", ui_colors(out)->yellow, "the least busy of %s devices",
 			      show_count(s->track_count));
 		shown--;
 	}
-	for (uint32_t i = 0; i < s->track_count && shown && !rc; i++) {
+	for (uint32_t i = 0; i < s->track_count && shown; i++) {
 		if (i == odd)
 			continue;
-		print_device(s, &s->tracks[i], &edges[i], out);
+		print_device(s, &s->tracks[i], s->edges ? &s->edges[i] : &unknown, out);
 		shown--;
 	}
-	if (!rc && s->track_count > DEVICES_MOST)
+	if (s->track_count > DEVICES_MOST)
 		ui_print_line(out, "", NULL, "and %s more devices: -t devices",
 			      show_count(s->track_count - DEVICES_MOST));
-	free(edges);
-	return rc;
+	return 0;
 }
 
 /* Largest times ----------------------------------------------------------------------- */
@@ -225,6 +209,7 @@ struct overview_row {
 	uint64_t ns, count;
 	double share;
 	const char *name;
+	uint32_t number; /* of the name */
 };
 
 /* Treatment of names that do not fit their column. */
@@ -234,7 +219,9 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct overview_row *x = a, *y = b;
 
-	return (x->ns < y->ns) - (x->ns > y->ns);
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->number > y->number) - (x->number < y->number);
 }
 
 /* Print lines such as "464 ms 77.0% 1,000 x 464 us name". */
@@ -279,8 +266,7 @@ static int compare_names(const void *a, const void *b)
 {
 	const struct overview_row *x = a, *y = b;
 
-	return ((uintptr_t)x->name > (uintptr_t)y->name) -
-	       ((uintptr_t)x->name < (uintptr_t)y->name);
+	return (x->number > y->number) - (x->number < y->number);
 }
 
 /* Merge rows of one name: the summary of a page has one row for each device. Return the number of
@@ -292,7 +278,7 @@ static size_t merge_rows(struct overview_row *rows, size_t count)
 	if (count)
 		qsort(rows, count, sizeof *rows, compare_names);
 	for (size_t i = 0; i < count; i++) {
-		if (kept && rows[kept - 1].name == rows[i].name) {
+		if (kept && rows[kept - 1].number == rows[i].number) {
 			rows[kept - 1].ns += rows[i].ns;
 			rows[kept - 1].count += rows[i].count;
 		} else {
@@ -318,8 +304,9 @@ static size_t choose_rows(const struct summary *s, enum summary_class class,
 
 		all_ns += ns;
 		if (ns)
-			all[count++] = (struct overview_row){ns, g->times.count, 0,
-							     texts_get(&s->names, g->name)};
+			all[count++] =
+				(struct overview_row){ns, g->times.count, 0,
+						      texts_get(&s->names, g->name), g->name};
 	}
 	count = merge_rows(all, count);
 	if (count)
@@ -357,7 +344,8 @@ static void print_copies(const struct summary *s, FILE *out)
 					      : "",
 				  show_bytes(row[grid_column(&g, "bytes")].count /
 					     (number ? number : 1)),
-				  rate->has ? ", " : "", rate->has ? show_rate(rate->real) : "")};
+				  rate->has ? ", " : "", rate->has ? show_rate(rate->real) : ""),
+			(uint32_t)count};
 		if (!rows[count].ns)
 			break;
 	}
@@ -482,12 +470,7 @@ static bool is_plain_name(const char *name)
  * run. */
 static bool find_odd_range(const struct summary *s, struct odd_range *odd)
 {
-	uint64_t run_ns = 0;
-
-	for (uint32_t i = 0; i < s->file_count; i++)
-		if (s->files[i].end_ns - s->files[i].start_ns > run_ns)
-			run_ns = s->files[i].end_ns - s->files[i].start_ns;
-	return odd_ranges_find(&s->odd_ranges, run_ns / 100, odd);
+	return odd_ranges_find(&s->odd_ranges, summary_odd_ns(s), odd);
 }
 
 static void print_odd_range(const struct summary *s, FILE *out)
@@ -575,6 +558,13 @@ static void print_events(const struct gt_capture *capture, FILE *out)
 	}
 }
 
+/* Return true if reading the records takes several seconds. */
+static bool is_slow_to_read(const struct summary *s)
+{
+	return !s->is_stored && !s->filter &&
+	       s->read[GT_CLASS_CALL] + s->read[GT_CLASS_DEVICE] >= SLOW_RECORDS;
+}
+
 static void print_next(const struct summary *s, const struct overview_options *o, FILE *out)
 {
 	uint64_t idle_ns = 0, run_ns = 0;
@@ -606,6 +596,11 @@ static void print_next(const struct summary *s, const struct overview_options *o
 	}
 	ui_print_line(out, "", ui_colors(out)->dim, "gputap report %s --all",
 		      show_shell_word(o->path));
+	if (is_slow_to_read(s))
+		ui_print_line(out, "", ui_colors(out)->dim,
+			      "gputap report %s --store-summary   (next time without reading "
+			      "all records)",
+			      show_shell_word(o->path));
 	ui_print_line(out, "", ui_colors(out)->dim, "gputap export %s -o trace.pftrace",
 		      show_shell_word(o->path));
 }
@@ -618,8 +613,8 @@ void overview_choose_keys(struct summary *s)
 	s->keys[SUMMARY_OTHER] = SUMMARY_DEVICE;
 }
 
-int overview_print(const struct summary *s, struct gt_capture *capture,
-		   const struct overview_options *o, FILE *out)
+int overview_print(struct summary *s, struct gt_capture *capture, const struct overview_options *o,
+		   FILE *out)
 {
 	int rc;
 

@@ -22,10 +22,10 @@ void overview_choose_keys(struct summary *s);
 
 /**
  * overview_print() - print the sections after the head of a report
- * @s: a finished summary with the keys of overview_choose_keys()
+ * @s: a finished summary with the keys of overview_choose_keys(); receives the edges of devices
  * Return: 0, or negative errno with a cause if the capture cannot be read again.
  */
-int overview_print(const struct summary *s, struct gt_capture *capture,
-		   const struct overview_options *o, FILE *out);
+int overview_print(struct summary *s, struct gt_capture *capture, const struct overview_options *o,
+		   FILE *out);
 
 #endif

@@ -12,6 +12,7 @@
 #include "analysis/query/filter_nothing.h"
 #include "analysis/symbols/stack_lines.h"
 #include "analysis/tables/losses.h"
+#include "analysis/tables/stored_summary.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/overview.h"
@@ -40,6 +41,8 @@ struct report_options {
 	uint32_t tables; /* one bit for each enum report_table; 0: no table is named */
 	bool reverse, csv, json, mangled, timeline, html, force, share;
 	bool all, full_names;
+	/* read_records: ignore a stored summary; store: store the summary in the capture */
+	bool read_records, store;
 	bool implied;    /* true if the tables were chosen because they support `by` */
 	uint32_t others; /* tables that support `by`, but are not shown because they are too long */
 };
@@ -95,6 +98,9 @@ static void print_report_help(void)
 	       "      --timeline        show a timeline instead of tables: a row per device,\n"
 	       "                        queue and thread, and ranges\n"
 	       "      --full-names      do not fold long names of kernels\n"
+	       "      --store-summary   store the sums of all records in FILE, so that later\n"
+	       "                        reports need not read the records\n"
+	       "      --read-records    read the records even if FILE contains their sums\n"
 	       "      --mangled         show C++ kernel names as recorded; EXPR matches these\n"
 	       "  -h, --help\n"
 	       "\n"
@@ -134,6 +140,8 @@ static const struct option long_options[] = {
 	{"mangled", no_argument, NULL, 'M'},
 	{"all", no_argument, NULL, 'a'},
 	{"full-names", no_argument, NULL, 'F'},
+	{"store-summary", no_argument, NULL, 'S'},
+	{"read-records", no_argument, NULL, 'R'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -203,6 +211,8 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 		case 'C': o->csv = true; break;
 		case 'a': o->all = true; break;
 		case 'F': o->full_names = true; break;
+		case 'S': o->store = true; break;
+		case 'R': o->read_records = true; break;
 		case 'T': o->timeline = true; break;
 		case 'H': o->html = true; break;
 		case 'o': rc = ui_take_once("-o", optarg, &o->output); break;
@@ -237,6 +247,10 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 	    (o->tables || o->by || o->sort || o->reverse || o->csv || o->top != TOP_DEFAULT))
 		return ui_fail(GT_EXIT_USAGE, "--timeline replaces tables: combine it with "
 					      "--where, --json and --mangled");
+	if (o->store && (o->where || o->by || o->mangled || o->timeline || optind + 1 < argc))
+		return ui_fail(GT_EXIT_USAGE, "--store-summary stores the sums of one whole "
+					      "capture: omit --where, --by, --mangled, "
+					      "--timeline and further files");
 	if (optind == argc) {
 		ui_fail(GT_EXIT_USAGE, "no capture given: name a file that 'gputap run' wrote");
 		fprintf(stderr, "  gputap run -o prog.gputap ./prog ARGS\n"
@@ -706,7 +720,7 @@ static bool is_overview(const struct report_options *o)
 	       o->top == TOP_DEFAULT && !o->json && !o->csv && !o->html && !o->timeline;
 }
 
-static int print_overview(const struct summary *s, const struct report_options *o,
+static int print_overview(struct summary *s, const struct report_options *o,
 			  struct gt_capture *capture, FILE *out)
 {
 	const struct overview_options overview = {
@@ -788,21 +802,55 @@ static int write_report(void *data, FILE *out)
 	return 0;
 }
 
-static int print_report(struct summary *s, const struct report_options *o,
-			struct gt_capture *capture)
+/* Return true if a stored summary has the rows of all tables that were requested. */
+static bool is_stored(const struct report_options *o)
 {
-	struct page_source source = {s, o, capture};
-	struct answer answer = {write_report, &source};
+	const uint32_t stored = 1u << REPORT_OPERATIONS | 1u << REPORT_RANGES |
+				1u << REPORT_FAILURES | 1u << REPORT_KERNELS | 1u << REPORT_COPIES |
+				1u << REPORT_OTHER | 1u << REPORT_DEVICES | 1u << REPORT_IDLE |
+				1u << REPORT_LATENCY | 1u << REPORT_PROCESSES |
+				1u << REPORT_THREADS | 1u << REPORT_LOSS;
+
+	return !o->read_records && !o->where && !o->by && !o->mangled && !o->timeline && !o->html &&
+	       (is_overview(o) || (o->tables && !(o->tables & ~stored)));
+}
+
+/* Make the summary from the capture's stored summary or from its records, and store it if that was
+ * requested. @code: receives GT_EXIT_FAILURE if storing failed, which was reported. */
+static int make_summary(struct summary *s, const struct report_options *o,
+			struct gt_capture *capture, int *code)
+{
 	int rc;
 
-	if (!o->timeline) {
+	if (is_stored(o) && stored_summary_read(s, capture)) {
+		s->is_stored = true;
+	} else {
+		if (o->store)
+			stored_summary_choose_keys(s);
 		rc = summary_add(s, capture);
 		if (rc || (rc = summary_finish(s)))
 			return rc;
-		if (summary_holds_for_nothing(s))
-			where_note_nothing(s->filter, o->where, "");
+		s->is_stored = o->store && !stored_summary_write(s, capture);
+		if (o->store && !s->is_stored)
+			*code = ui_fail(GT_EXIT_FAILURE, "cannot store the summary");
 	}
-	return write_answer(o, &answer);
+	if (is_overview(o) && s->keys[SUMMARY_KERNELS] & SUMMARY_DEVICE)
+		summary_join_devices(s);
+	if (summary_holds_for_nothing(s))
+		where_note_nothing(s->filter, o->where, "");
+	return 0;
+}
+
+static int print_report(struct summary *s, const struct report_options *o,
+			struct gt_capture *capture, int *code)
+{
+	struct page_source source = {s, o, capture};
+	struct answer answer = {write_report, &source};
+	int rc = 0;
+
+	if (!o->timeline)
+		rc = make_summary(s, o, capture, code);
+	return rc ? rc : write_answer(o, &answer);
 }
 
 /* Exclude data that no requested table needs from the summary. */
@@ -872,10 +920,11 @@ static int report_files(struct report_options *o, char **paths, int count)
 	}
 	inputs_print_notes(capture);
 	choose_rank_tables(o, capture);
-	leave_out(&s, o->tables);
+	if (!o->store)
+		leave_out(&s, o->tables);
 	s.launched.wanted = wants_table(o, REPORT_STACKS);
 	s.launched.frames = (size_t)o->frames;
-	if (print_report(&s, o, capture)) {
+	if (print_report(&s, o, capture, &code)) {
 		code = ui_fail(GT_EXIT_FAILURE, "cannot create the report");
 		goto out;
 	}

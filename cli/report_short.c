@@ -2,6 +2,7 @@
 /* End of `gputap run`: a head of a few lines, followed by the first screen of a report. */
 #include "analysis/tables/losses.h"
 #include "analysis/tables/selection.h"
+#include "analysis/tables/stored_summary.h"
 #include "cli/command.h"
 #include "cli/overview.h"
 #include "cli/report.h"
@@ -33,7 +34,17 @@ static void print_deaths(const struct gt_capture *capture, FILE *out)
 	}
 }
 
-int gt_report_short(const char *capture, FILE *out)
+/* Store the summary of a large capture, so that later reports need not read the records. Without
+ * it, reports are only slower. */
+static void store_summary(struct summary *s, struct gt_capture *capture)
+{
+	if (s->read[GT_CLASS_CALL] + s->read_ranges + s->read[GT_CLASS_DEVICE] >=
+		    STORED_SUMMARY_RECORDS &&
+	    stored_summary_write(s, capture))
+		gt_error_clear();
+}
+
+int gt_report_short(const char *capture, bool store, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
 	struct ui_progress bar = {0};
@@ -47,11 +58,14 @@ int gt_report_short(const char *capture, FILE *out)
 
 	if (rc)
 		return rc;
-	overview_choose_keys(&s);
+	stored_summary_choose_keys(&s);
 	rc = summary_add(&s, opened);
 	rc = rc ? rc : summary_finish(&s);
 	if (rc)
 		goto out;
+	if (store)
+		store_summary(&s, opened);
+	summary_join_devices(&s);
 	f = &s.files[0];
 	records = s.read[GT_CLASS_CALL] + s.read_ranges + s.read[GT_CLASS_DEVICE];
 	fprintf(out, "%sgputap:%s %s, %s process%s, %s thread%s, %s record%s, ", c->bold, c->reset,

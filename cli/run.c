@@ -705,7 +705,7 @@ static bool print_results(const struct run_request *r, const struct gt_target *t
 		run_window_note(&r->run.windows, r->capture, &result->ranges);
 		if (!result->runtimes)
 			note_nothing_seen(r, t, result);
-		else if (gt_report_short(r->capture, stderr))
+		else if (gt_report_short(r->capture, !r->exporter, stderr))
 			gt_error_clear();
 		note_still_running(result);
 		if (!r->exporter)

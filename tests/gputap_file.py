@@ -6,7 +6,9 @@ import struct
 
 BLOCK = struct.Struct("<IBBHIIIIII")
 HEADER_BYTES = 64
-STREAM, END, INDEX = 8, 9, 11
+STREAM, END, INDEX, SUMMARY = 8, 9, 11, 14
+# start of a SUMMARY's payload: version, part, parts, 0, size, position, checksum of heads
+SUMMARY_HEAD = struct.Struct("<IIIIQQQ")
 
 CASTAGNOLI = 0x82f63b78
 TABLE = []

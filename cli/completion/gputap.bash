@@ -149,7 +149,7 @@ _gputap_report() {
 	-w | --where) _gputap_words "name domain kind device process thread queue range host duration bytes rank at failed"; return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--table --sort --reverse --top --frames --by --where --json --csv --html --output --force --share --timeline --all --full-names --mangled --help"
+		_gputap_words "--table --sort --reverse --top --frames --by --where --json --csv --html --output --force --share --timeline --all --full-names --store-summary --read-records --mangled --help"
 	else
 		_gputap_files
 	fi

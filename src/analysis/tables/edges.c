@@ -185,6 +185,7 @@ static struct edge sum_edge(const struct edges_reading *r, uint32_t number)
 {
 	const struct edge_search *search = &r->edges[number];
 	struct edge edge = {.ns = search->to_ns - search->from_ns};
+	uint32_t op = 0;
 
 	if (!search->is_found)
 		return edge;
@@ -197,11 +198,12 @@ static struct edge sum_edge(const struct edges_reading *r, uint32_t number)
 		    sum->ordinal != search->ordinal)
 			continue;
 		edge.calls_ns += sum->ns;
-		if (sum->ns > edge.op_ns) {
-			edge.op_ns = sum->ns;
-			edge.op = sum->op;
+		if (sum->ns > edge.call_ns) {
+			edge.call_ns = sum->ns;
+			op = sum->op;
 		}
 	}
+	edge.call = op ? gt_operation_name(op) : NULL;
 	return edge;
 }
 
@@ -248,5 +250,20 @@ int edges_read(const struct summary *s, struct gt_capture *capture, struct devic
 	free(r.edges);
 	free(r.sums);
 	idmap_fini(&r.by_hash);
+	return rc;
+}
+
+int edges_keep(struct summary *s, struct gt_capture *capture)
+{
+	int rc;
+
+	if (s->edges || !s->track_count || !summary_has_whole_run(s))
+		return 0;
+	s->edges = lookup_grow(NULL, 0, s->track_count, sizeof *s->edges);
+	rc = edges_read(s, capture, s->edges, s->track_count);
+	if (rc) {
+		free(s->edges);
+		s->edges = NULL;
+	}
 	return rc;
 }

@@ -19,8 +19,8 @@ struct edge {
 	uint64_t ns;         /* length of the edge */
 	uint64_t outside_ns; /* time in which the process did not run; 0 if not known */
 	uint64_t calls_ns;   /* time in which the thread was in calls */
-	uint32_t op;         /* operation that took the largest part of calls_ns; 0: none */
-	uint64_t op_ns;
+	const char *call;    /* name of the call that took the largest part; NULL: none */
+	uint64_t call_ns;    /* that part of calls_ns */
 	const char *process; /* name of the process that submitted the activity; NULL: not known */
 };
 
@@ -32,5 +32,9 @@ struct device_edges {
  * negative errno with a cause. */
 int edges_read(const struct summary *s, struct gt_capture *capture, struct device_edges *out,
 	       uint32_t count);
+
+/* Read the edges of all tracks into s->edges, unless they are known or the capture does not contain
+ * the whole run. Return: 0 or negative errno with a cause. */
+int edges_keep(struct summary *s, struct gt_capture *capture);
 
 #endif

@@ -58,6 +58,33 @@ void histogram_add(struct histogram *h, uint64_t value)
 	h->total += value;
 }
 
+static void add_octave(struct histogram *to, unsigned octave, const uint64_t *counts)
+{
+	if (!to->octaves[octave])
+		to->octaves[octave] = lookup_grow(NULL, 0, HISTOGRAM_STEPS, sizeof **to->octaves);
+	for (unsigned s = 0; s < HISTOGRAM_STEPS; s++)
+		to->octaves[octave][s] += counts[s];
+}
+
+void histogram_merge(struct histogram *to, const struct histogram *from)
+{
+	for (uint64_t i = 0; from->values && i < from->count; i++)
+		histogram_add(to, from->values[i]);
+	if (!from->octaves)
+		return;
+	if (!to->octaves)
+		start_counting(to);
+	for (unsigned o = 0; o < HISTOGRAM_OCTAVES; o++)
+		if (from->octaves[o])
+			add_octave(to, o, from->octaves[o]);
+	if (!to->count || from->min < to->min)
+		to->min = from->min;
+	if (from->max > to->max)
+		to->max = from->max;
+	to->count += from->count;
+	to->total += from->total;
+}
+
 static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

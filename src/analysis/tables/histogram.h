@@ -19,6 +19,8 @@ struct histogram {
 };
 
 void histogram_add(struct histogram *h, uint64_t value);
+/* Add all values of another histogram. */
+void histogram_merge(struct histogram *to, const struct histogram *from);
 /* Return a percentile; 0 if there are no values. @permille: 500 for the median. */
 uint64_t histogram_percentile(const struct histogram *h, unsigned permille);
 static inline uint64_t histogram_mean(const struct histogram *h)

@@ -129,6 +129,8 @@ bool odd_ranges_find(const struct odd_ranges *o, uint64_t least_ns, struct odd_r
 {
 	struct odd_range best[2] = {{0}, {0}};
 
+	if (o->is_known)
+		best[0] = o->known;
 	for (uint32_t name = 0; name < o->room; name++)
 		if (o->names[name].count)
 			find_of_name(&o->names[name], name, least_ns, best);

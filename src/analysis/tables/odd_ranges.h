@@ -18,14 +18,15 @@ struct odd_ranges {
 	bool wanted; /* set before the first range; false: no range is added */
 	struct odd_ranges_name *names;
 	uint32_t room;
-};
-
-struct odd_range {
-	uint32_t name, process;
-	/* number: ordinal of the instance, from 1 and by start, among the ranges of this name in
-	 * its process */
-	uint32_t number, count;
-	uint64_t duration_ns, median_ns;
+	/* true if `known`, from a stored summary, is the result; count 0: there is no outlier */
+	bool is_known;
+	struct odd_range {
+		uint32_t name, process;
+		/* number: ordinal of the instance, from 1 and by start, among the ranges of this
+		 * name in its process */
+		uint32_t number, count;
+		uint64_t duration_ns, median_ns;
+	} known;
 };
 
 /* Add a range that has ended. @counts: true: compare the range; false: only count it for the

@@ -743,5 +743,6 @@ void summary_fini(struct summary *s)
 	range_paths_fini(&s->range_paths);
 	dispatches_fini(&s->dispatches);
 	linked_fini(&s->linked);
+	free(s->edges);
 	*s = (struct summary){0};
 }

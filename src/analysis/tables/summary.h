@@ -176,6 +176,8 @@ struct summary_observer {
 	void (*observe)(struct summary_observer *o, const struct summary_observed *what);
 };
 
+struct device_edges;
+
 struct summary {
 	/* The caller sets these fields before the first file */
 	unsigned keys[SUMMARY_CLASS_COUNT]; /* bits such as SUMMARY_NAME */
@@ -192,7 +194,8 @@ struct summary {
 	/* true to skip causes of idle time; busy times; or wait targets and stages of kernels'
 	 * latency, which causes of idle time also need */
 	bool no_idle, no_timelines, no_stages;
-	bool is_part; /* true for a cut capture without surrounding records: retained.h */
+	bool is_stored; /* true if the capture contains the summary: stored_summary.h */
+	bool is_part;   /* true for a cut capture without surrounding records: retained.h */
 
 	/* times that the filter needs; `read` and `linked` cover only these times */
 	struct filter_scope scope;
@@ -243,7 +246,8 @@ struct summary {
 	/* time of calls without the time of calls inside them, regardless of kind and runtime, so
 	 * that the sum contains no time twice */
 	uint64_t kind_ns[GT_KIND_COUNT];
-	uint32_t runtimes; /* one bit for each domain with records */
+	uint32_t runtimes;          /* one bit for each domain with records */
+	struct device_edges *edges; /* for each track: edges.h; NULL: not read */
 };
 
 /* A filter_texts_fn: returns texts for filters whose data is the summary. */
@@ -278,6 +282,14 @@ void summary_end_filter(struct summary_reading *reading);
 /* Return the time of the calls in @group, without the time of calls inside them. */
 uint64_t summary_self_ns(const struct summary_group *group);
 
+/* Join the rows of kernels and memcpys that differ only in the device. Call after
+ * summary_finish(). */
+void summary_join_devices(struct summary *s);
+/* Return true if the captures contain all records from the start to the end of their runs.
+ * Otherwise, the time before a device's first activity and after its last activity is not known. */
+bool summary_has_whole_run(const struct summary *s);
+/* Return the smallest excess that makes a range odd: 1 % of the longest run. */
+uint64_t summary_odd_ns(const struct summary *s);
 uint64_t summary_dropped(const struct summary *s);
 uint64_t summary_seen(const struct summary *s);
 

@@ -103,7 +103,7 @@ static uint32_t copy_name(struct summary_reading *r, const struct gt_item *item,
 	return strncmp(texts_get(&r->s->names, name), "Mem", 3) == 0 ? name : direction;
 }
 
-static uint32_t add_thread(struct summary_reading *r, uint32_t process, uint32_t ordinal)
+uint32_t summary_add_thread(struct summary_reading *r, uint32_t process, uint32_t ordinal)
 {
 	const struct gt_host_clock_map *clock = gt_capture_process_clock(r->capture, process);
 	const struct gt_thread_info *info = gt_capture_thread_find(r->capture, process, ordinal);
@@ -139,7 +139,7 @@ static uint32_t thread_of(struct summary_reading *r, uint32_t process, uint32_t 
 		return r->last_thread;
 	thread = idmap_get(&r->threads, key);
 	if (thread == LOOKUP_NONE) {
-		thread = add_thread(r, process, ordinal);
+		thread = summary_add_thread(r, process, ordinal);
 		idmap_put(&r->threads, key, thread);
 	}
 	r->last_thread_key = key;

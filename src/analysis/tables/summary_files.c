@@ -134,3 +134,23 @@ void summary_add_processes(struct summary_reading *r)
 			s->files[p->file].end_ns = info->end_ns;
 	}
 }
+
+bool summary_has_whole_run(const struct summary *s)
+{
+	if (s->filter || s->scope.some || s->scope.of_processes || s->is_part)
+		return false;
+	for (uint32_t i = 0; i < s->file_count; i++)
+		if (s->files[i].is_cut || *s->files[i].retained_text || *s->files[i].recorded_text)
+			return false;
+	return true;
+}
+
+uint64_t summary_odd_ns(const struct summary *s)
+{
+	uint64_t run_ns = 0;
+
+	for (uint32_t i = 0; i < s->file_count; i++)
+		if (s->files[i].end_ns - s->files[i].start_ns > run_ns)
+			run_ns = s->files[i].end_ns - s->files[i].start_ns;
+	return run_ns / 100;
+}

@@ -2,6 +2,8 @@
 /* Rows of a summary: tracks of devices, groups of records, failures. */
 #include "analysis/tables/summary_steps.h"
 
+#include <stdlib.h>
+
 /* Tracks ------------------------------------------------------------------------- */
 
 static bool is_track(const struct summary_track *l, const struct summary_track_ids *k)
@@ -160,4 +162,52 @@ void summary_add_failure(struct summary *s, const struct summary_entry *e)
 	idmap_put(&s->failure_ids, key, s->failure_count);
 	s->failures[s->failure_count++] =
 		(struct summary_failure){e->domain, e->name, e->status, device, e->refused, 1};
+}
+
+/* Joining rows ----------------------------------------------------------------------- */
+
+static void add_group(struct summary_group *to, struct summary_group *from)
+{
+	histogram_merge(&to->times, &from->times);
+	histogram_fini(&from->times);
+	to->count += from->count;
+	to->failed += from->failed;
+	to->refused += from->refused;
+	to->bytes += from->bytes;
+	to->timed_bytes += from->timed_bytes;
+}
+
+/* Join rows of the same name. Rows keep the order of their first records. */
+static void join_groups(struct summary_groups *groups)
+{
+	struct idmap by_name = {0};
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < groups->count; i++) {
+		struct summary_group *g = &groups->rows[i];
+		const uint64_t key = (uint64_t)g->domain << 32 | g->name;
+		const uint32_t first = idmap_get(&by_name, key);
+
+		g->device = LOOKUP_NONE;
+		if (first != LOOKUP_NONE) {
+			add_group(&groups->rows[first], g);
+			continue;
+		}
+		idmap_put(&by_name, key, kept);
+		groups->rows[kept++] = *g;
+	}
+	idmap_fini(&by_name);
+	idmap_fini(&groups->by_hash);
+	free(groups->hints);
+	groups->hints = NULL;
+	groups->hint_count = 0;
+	groups->count = kept;
+}
+
+void summary_join_devices(struct summary *s)
+{
+	join_groups(&s->groups[SUMMARY_KERNELS]);
+	join_groups(&s->groups[SUMMARY_COPIES]);
+	s->keys[SUMMARY_KERNELS] &= ~(unsigned)SUMMARY_DEVICE;
+	s->keys[SUMMARY_COPIES] &= ~(unsigned)SUMMARY_DEVICE;
 }

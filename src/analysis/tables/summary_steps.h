@@ -72,6 +72,8 @@ struct summary_entry summary_entry_of_range(struct summary_reading *r, const str
 					    uint64_t id);
 struct summary_entry summary_entry_of_activity(struct summary_reading *r,
 					       const struct gt_item *item);
+/* Add a thread. Return its number. */
+uint32_t summary_add_thread(struct summary_reading *r, uint32_t process, uint32_t ordinal);
 /* Return true if the filter matches. @kind: the operation's kind, or SUMMARY_KIND_DEVICE + the
  * activity's kind. */
 bool summary_matches(struct summary *s, const struct summary_entry *e, uint32_t kind);
