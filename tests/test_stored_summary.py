@@ -8,11 +8,14 @@ import fcntl
 import json
 import os
 import re
+import shutil
+import signal
 import struct
 
 import pytest
 
 from gputap_file import END, INDEX, STREAM, SUMMARY, SUMMARY_HEAD, blocks_of, mend_head, put_payload
+from processes import Tree, child_of, finish, sessions_of, tally, wait_until
 
 TABLES = ("kernels,copies,other,operations,ranges,failures,devices,idle,latency,processes,threads,"
           "loss")
@@ -52,6 +55,15 @@ def stored(synth, store):
                  "--failed")
     store(path)
     return path
+
+
+@pytest.fixture
+def tree(build, work):
+    return Tree(build)
+
+
+def has_summary(path):
+    return SUMMARY in [b.type for b in blocks_of(path.read_bytes())]
 
 
 def damage_stream(path):
@@ -94,14 +106,23 @@ def test_a_report_of_the_stored_summary_equals_one_of_all_records(synth, store, 
     assert store(path) == before[0]
 
 
-def test_the_ranks_of_a_job_are_the_same(synth, store, answers, tap):
-    files = [synth("--calls", "2000", "--steps", "20", "--rank", str(rank), "--pid",
-                   str(5000 + rank), "--host", f"node{rank % 2}", out=f"r{rank}.gputap")
-             for rank in range(4)]
+@pytest.mark.parametrize("options", [["--steps", "20"], ["--job", "4", "--late-rank", "2"]])
+def test_the_ranks_of_a_job_are_the_same(synth, store, answers, tap, options):
+    files = [synth("--calls", "2000", *options, "--rank", str(rank), "--pid", str(5000 + rank),
+                   "--host", f"node{rank % 2}", out=f"r{rank}.gputap") for rank in range(4)]
     tap("merge", *files, "-o", "job.gputap")
     before = answers("job.gputap")
     store("job.gputap")
     assert answers("job.gputap") == before == answers("job.gputap", "--read-records")
+
+
+@pytest.mark.parametrize("name", ["hip", "opencl", "ranges"])
+def test_captures_of_real_programs_give_the_same_answers(repo, store, answers, work, name):
+    """The summary is appended to a capture of an earlier format."""
+    (work / "a.gputap").write_bytes((repo / f"tests/golden/old/{name}-0.1.gputap").read_bytes())
+    before = answers("a.gputap")
+    store("a.gputap")
+    assert answers("a.gputap") == before == answers("a.gputap", "--read-records")
 
 
 def test_the_summary_is_used(synth, store, tap, work):
@@ -242,7 +263,7 @@ def test_files_made_from_a_capture_have_no_summary(stored, synth, tap, answers, 
     tap("merge", stored, other, "-o", "m.gputap")
     tap("export", stored, "-o", "cut.gputap", "--where", "kind=kernel")
     for name in ("m.gputap", "cut.gputap"):
-        assert SUMMARY not in [b.type for b in blocks_of((work / name).read_bytes())]
+        assert not has_summary(work / name)
         assert answers(name) == answers(name, "--read-records")
 
 
@@ -273,6 +294,55 @@ def test_a_file_that_another_process_writes_is_reported_after_the_report(synth, 
         result = tap("report", path, "--store-summary", status=1)
     assert "cannot store the summary" in result.err and "Kernels" in result.out
     assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("steps, options, stores", [
+    (["calls:1000000"], [], True),
+    (["calls:1000000"], ["--compress"], True),
+    (["calls:1000000"], ["--keep", "1h,1G"], True),
+    (["calls:1000000"], ["-q"], False),
+    (["calls:1000"], [], False),
+])
+def test_the_end_of_a_large_run_stores_the_summary(tree, answers, work, steps, options, stores):
+    tree.run(*steps, options=options)
+    assert has_summary(work / "c.gputap") == stores
+    assert answers("c.gputap") == answers("c.gputap", "--read-records")
+
+
+def test_an_exported_run_has_no_summary(tree, tap, work):
+    tree.run("calls:1000000", capture="c.csv")
+    assert [p.name for p in work.iterdir()] == ["c.csv"]
+
+
+def test_a_snapshot_of_a_flight_recorder_can_have_a_summary(tree, store, answers, work):
+    process = tree.start("calls:1000", "sleep:3000", f"tally:{work}/tally", "calls:20",
+                         "sleep:1000", "calls:7",
+                         options=["--keep", "200ms", "--snapshot-signal", "USR2"])
+    wait_until(lambda: tally(work / "tally") >= 20, "the last calls")
+    process.send_signal(signal.SIGUSR2)
+    wait_until((work / "c.1.gputap").exists, "the snapshot")
+    finish(process)
+    for name in ("c.1.gputap", "c.gputap"):
+        before = answers(name)
+        store(name)
+        assert has_summary(work / name)
+        assert answers(name) == before == answers(name, "--read-records")
+
+
+def test_a_recovered_capture_can_have_a_summary(tree, tap, store, answers, work):
+    process = tree.start(f"tally:{work}/tally", "calls:1000", "forever")
+    wait_until(lambda: tally(work / "tally") > 1000, "the calls")
+    child = child_of(process)
+    (folder,) = sessions_of("c.gputap")
+    process.kill()
+    os.kill(child, signal.SIGKILL)
+    finish(process)
+    tap("recover", folder, status=None)
+    shutil.rmtree(folder, ignore_errors=True)
+    assert not has_summary(work / "c.gputap")
+    before = answers("c.gputap")
+    store("c.gputap")
+    assert answers("c.gputap") == before == answers("c.gputap", "--read-records")
 
 
 @pytest.mark.parametrize("options", [

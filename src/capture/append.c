@@ -37,7 +37,7 @@ static bool read_end(struct gt_append *a, int fd, uint64_t bytes)
 		if (head.magic != GT_BLOCK_MAGIC || head.type != GT_BLOCK_END ||
 		    head.head_bytes < sizeof head ||
 		    head.head_bytes + head.stored_bytes != n - at ||
-		    head.stored_bytes < sizeof(struct gt_file_end) ||
+		    head.stored_bytes < offsetof(struct gt_file_end, index) ||
 		    gt_head_crc(a->end + at, head.head_bytes) != head.head_crc)
 			continue;
 		memmove(a->end, a->end + at, n - at);
@@ -90,17 +90,16 @@ int gt_append_write(struct gt_append *a)
 	struct gt_writer_file *f = &a->writer->main;
 	uint8_t copy[GT_APPEND_TAIL_BYTES];
 	struct gt_file_block head;
-	struct gt_file_end end;
+	uint64_t bytes;
 	int status = gt_writer_make_room(a->writer, f, a->end_bytes);
 
 	if (status)
 		return status;
-	/* the copy includes fields that a later version appended to these structs */
+	/* the copy includes fields that a later version appended, and may lack the last field */
 	memcpy(copy, a->end, a->end_bytes);
 	memcpy(&head, copy, sizeof head);
-	memcpy(&end, copy + head.head_bytes, sizeof end);
-	end.bytes = f->bytes + f->out_bytes;
-	memcpy(copy + head.head_bytes, &end, sizeof end);
+	bytes = f->bytes + f->out_bytes;
+	memcpy(copy + head.head_bytes + offsetof(struct gt_file_end, bytes), &bytes, sizeof bytes);
 	gt_writer_put_block(f, copy, head.head_bytes, copy + head.head_bytes, head.stored_bytes);
 	status = gt_writer_write_out(a->writer, f);
 	return status ? restore(a, status) : 0;

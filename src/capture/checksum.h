@@ -28,4 +28,12 @@ static inline uint32_t gt_head_crc(const void *head, size_t bytes)
 	return gt_crc32c(crc, (const char *)head + at + 4, bytes - at - 4);
 }
 
+/* Add a block to the checksum of a file's heads. A head contains the checksum of its payload. */
+static inline uint64_t gt_heads_add(uint64_t heads, uint64_t at, uint32_t head_crc)
+{
+	heads = (heads ^ at) * UINT64_C(0x9e3779b97f4a7c15);
+	heads = (heads ^ heads >> 32 ^ head_crc) * UINT64_C(0xd6e8feb86659fd93);
+	return heads ^ heads >> 29;
+}
+
 #endif

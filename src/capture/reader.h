@@ -182,13 +182,6 @@ int gt_sort_stable(void *list, size_t count, size_t bytes,
  * memory. */
 const char *gt_text_keep(struct gt_capture *c, const void *text, size_t bytes);
 
-/* Add a block to the checksum of a file's heads. A head contains the checksum of its payload. */
-static inline uint64_t gt_heads_add(uint64_t heads, uint64_t at, uint32_t head_crc)
-{
-	heads = (heads ^ at) * UINT64_C(0x9e3779b97f4a7c15);
-	heads = (heads ^ heads >> 32 ^ head_crc) * UINT64_C(0xd6e8feb86659fd93);
-	return heads ^ heads >> 29;
-}
 /* summary_block.c: note a block of the file, before the block is read. */
 void gt_summary_note_block(struct capture_file *file, const struct gt_scan_block *block);
 /* Read a part of a summary. Return 0 or -ENOMEM with a cause. A wrong part makes the summary

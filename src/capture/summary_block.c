@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "capture/append.h"
+#include "capture/checksum.h"
 #include "util/error.h"
 
 /* size of a part's content; a reader of the part needs this much memory once more */

@@ -3,6 +3,8 @@
  * files. */
 #include <errno.h>
 
+#include "capture/format.h"
+#include "capture/summary_block.h"
 #include "records.h"
 
 static struct records r;
@@ -238,6 +240,76 @@ UNIT_TEST(many_blocks_get_several_indexes)
 	CHECK_NULL(next_item(k));
 	gt_cursor_destroy(k);
 	gt_capture_close(c);
+}
+
+/* Write a capture with one call. */
+static void write_call(const char *path)
+{
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+
+	r.count = 0;
+	records_call(&r, 1, 2, 0, GT_ID(1, 1), 1000000100, 1000000200, 7);
+	write_records(s, &r, &counts);
+	counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL] = 1;
+	capture_finish(w, s, &counts);
+}
+
+UNIT_TEST(a_summary_of_several_parts_comes_back_until_a_writer_goes_on)
+{
+	enum { BYTES = 9 << 20 };
+	const char *path = file_name("a.gputap");
+	uint8_t *content = malloc(BYTES);
+	struct gt_capture_writer *w;
+	struct gt_capture *c;
+	size_t bytes;
+
+	CHECK_NOT_NULL(content);
+	for (uint32_t i = 0; i < BYTES; i++)
+		content[i] = (uint8_t)(i * 2654435761u >> 24);
+	write_call(path);
+	c = open_capture(path);
+	CHECK_NULL(gt_capture_summary(c, 7, &bytes));
+	CHECK_OK(gt_capture_store_summary(c, 7, content, BYTES));
+	/* the file has changed since it was opened */
+	CHECK_EQ(gt_capture_store_summary(c, 7, content, BYTES), -ESTALE);
+	gt_error_clear();
+	gt_capture_close(c);
+
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_health(c)->end, GT_CAPTURE_COMPLETE);
+	CHECK_EQ(gt_capture_health(c)->bad_blocks + gt_capture_health(c)->unknown_blocks, 0);
+	CHECK_NULL(gt_capture_summary(c, 8, &bytes));
+	CHECK_NOT_NULL(gt_capture_summary(c, 7, &bytes));
+	CHECK_EQ(bytes, BYTES);
+	CHECK_MEM(gt_capture_summary(c, 7, &bytes), content, BYTES);
+	gt_capture_close(c);
+
+	CHECK_OK(gt_capture_writer_reopen(path, NULL, UINT64_MAX, &w));
+	CHECK_OK(gt_capture_writer_finish(w, true));
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_summary_info(c).bytes, 0);
+	CHECK_EQ(gt_capture_health(c)->end, GT_CAPTURE_COMPLETE);
+	gt_capture_close(c);
+	free(content);
+}
+
+UNIT_TEST(a_summary_that_is_empty_or_too_large_is_refused)
+{
+	const char *path = file_name("a.gputap");
+	uint8_t *content = calloc(1, GT_FILE_SUMMARY_MAX + 1);
+	struct gt_capture *c;
+
+	CHECK_NOT_NULL(content);
+	write_call(path);
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_store_summary(c, 7, content, 0), -EFBIG);
+	CHECK_EQ(gt_capture_store_summary(c, 7, content, GT_FILE_SUMMARY_MAX + 1), -EFBIG);
+	gt_error_clear();
+	CHECK_OK(gt_capture_store_summary(c, 7, content, GT_FILE_SUMMARY_MAX));
+	gt_capture_close(c);
+	free(content);
 }
 
 UNIT_TEST(a_group_of_calls_may_span_blocks)
