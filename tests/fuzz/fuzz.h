@@ -10,6 +10,7 @@
 
 #include "capture/checksum.h"
 #include "capture/format.h"
+#include "capture/scan.h"
 
 /* Create a file in memory that can be opened through its path. */
 static inline void fuzz_file(int *fd, char *path)
@@ -43,11 +44,28 @@ static inline void fuzz_mend_index(uint8_t *heads, size_t bytes)
 	}
 }
 
+/* Let a part of a summary describe the blocks before it. @first: position of part 0. */
+static inline void fuzz_mend_summary(uint8_t *payload, size_t bytes, uint64_t at, uint64_t *first,
+				     uint64_t heads)
+{
+	struct gt_file_summary part;
+
+	if (bytes < sizeof part)
+		return;
+	memcpy(&part, payload, sizeof part);
+	if (!part.part)
+		*first = at;
+	part.end = *first;
+	part.heads = heads;
+	memcpy(payload, &part, sizeof part);
+}
+
 /* Repair the checksums of everything that looks like a block. Lengths stay unchanged, so that wrong
  * lengths are also tested. */
 static inline void fuzz_mend(uint8_t *file, size_t bytes)
 {
 	size_t at = sizeof(struct gt_file_header);
+	uint64_t heads = 0, summary_at = 0;
 
 	if (bytes < at)
 		return;
@@ -70,10 +88,15 @@ static inline void fuzz_mend(uint8_t *file, size_t bytes)
 		}
 		if (h.type == GT_BLOCK_INDEX)
 			fuzz_mend_index(file + at + h.head_bytes, h.stored_bytes);
+		if (h.type == GT_BLOCK_SUMMARY)
+			fuzz_mend_summary(file + at + h.head_bytes, h.stored_bytes, at, &summary_at,
+					  heads);
 		h.payload_crc = gt_crc32c(0, file + at + h.head_bytes, h.stored_bytes);
 		memcpy(file + at, &h, sizeof h);
 		h.head_crc = gt_head_crc(file + at, h.head_bytes);
 		memcpy(file + at, &h, sizeof h);
+		if (gt_block_is_of_session(&h))
+			heads = gt_heads_add(heads, at, h.head_crc);
 		at += (size_t)h.head_bytes + h.stored_bytes;
 	}
 }

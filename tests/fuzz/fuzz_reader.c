@@ -10,6 +10,7 @@
 #include "capture/callstacks.h"
 #include "capture/capture.h"
 #include "capture/frame_names.h"
+#include "capture/summary_block.h"
 #include "fuzz.h"
 #include "util/error.h"
 
@@ -87,6 +88,18 @@ static uint64_t look_at_stacks(struct gt_capture *c)
 	return sum;
 }
 
+static uint64_t look_at_summary(const struct gt_capture *c)
+{
+	const struct gt_summary_info info = gt_capture_summary_info(c);
+	size_t bytes;
+	const uint8_t *content = gt_capture_summary(c, info.version, &bytes);
+	uint64_t sum = info.wrong;
+
+	for (size_t i = 0; content && i < bytes; i++)
+		sum += content[i];
+	return sum;
+}
+
 static uint64_t look_at_items(struct gt_capture *c)
 {
 	const struct gt_item *i;
@@ -139,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		gt_error_clear();
 		return 0;
 	}
-	sum = look_at_lists(c) + look_at_stacks(c) + look_at_items(c);
+	sum = look_at_lists(c) + look_at_stacks(c) + look_at_summary(c) + look_at_items(c);
 	(void)gt_capture_verify(c);
 	sum += look_at_items(c);
 	(void)sum;

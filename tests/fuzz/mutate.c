@@ -14,6 +14,7 @@
 #include <zstd.h>
 
 #include "capture/checksum.h"
+#include "capture/scan.h"
 #include "mutate_parts.h"
 
 enum { CHANGES_MAX = 16 };
@@ -275,7 +276,7 @@ static void change_payload(struct mutation *m, struct piece *b)
 static void change_block_head(struct mutation *m, struct piece *b)
 {
 	switch (below(m, 6)) {
-	case 0: b->head.type = (uint8_t)(below(m, 4) ? 1 + below(m, 11) : draw(m)); break;
+	case 0: b->head.type = (uint8_t)(below(m, 4) ? 1 + below(m, 14) : draw(m)); break;
 	case 1: b->head.process = (uint32_t)small_or_odd(m); break;
 	case 2: b->head.ordinal = (uint32_t)small_or_odd(m); break;
 	case 3:
@@ -636,19 +637,43 @@ static bool is_cut(const struct mutation *m)
 	return false;
 }
 
+/* Let a part of a summary describe the blocks that were written, so that its content is read. */
+static void mend_summary(struct mutation *m, struct piece *b, uint64_t at, uint64_t *first,
+			 uint64_t heads)
+{
+	struct gt_file_summary part;
+
+	if (b->head.type != GT_BLOCK_SUMMARY || b->bytes < sizeof part || !below(m, 8))
+		return;
+	memcpy(&part, b->payload, sizeof part);
+	if (!part.part)
+		*first = at;
+	part.end = *first;
+	part.heads = heads;
+	memcpy(b->payload, &part, sizeof part);
+}
+
 static void write_mutant(struct mutation *m, struct mutant *out)
 {
+	uint64_t heads = 0, summary_at = 0;
+
 	m->header.crc = gt_crc32c(0, &m->header, offsetof(struct gt_file_header, crc));
 	put_file(out, &m->header, sizeof m->header);
 	for (size_t i = 0; i < m->count; i++) {
 		uint8_t head[GT_FILE_HEAD_MAX + 1024];
 		struct piece *b = m->pieces[i];
+		struct gt_file_block written;
+		const size_t at = out->count;
 
+		mend_summary(m, b, at, &summary_at, heads);
 		if (b->head.type == GT_BLOCK_STREAM)
 			put_stream(m, b, out);
 		else
 			put_block(m, b, head, sizeof b->head,
 				  b->payload ? b->payload : (uint8_t *)"", b->bytes, out);
+		memcpy(&written, out->bytes + at, sizeof written);
+		if (gt_block_is_of_session(&written))
+			heads = gt_heads_add(heads, at, written.head_crc);
 	}
 	if (below(m, 64) == 0)
 		out->count -= below(m, out->count);
