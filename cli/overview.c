@@ -598,8 +598,7 @@ static void print_next(const struct summary *s, const struct overview_options *o
 		      show_shell_word(o->path));
 	if (is_slow_to_read(s))
 		ui_print_line(out, "", ui_colors(out)->dim,
-			      "gputap report %s --store-summary   (next time without reading "
-			      "all records)",
+			      "gputap report %s --store-summary  # later reports take a second",
 			      show_shell_word(o->path));
 	ui_print_line(out, "", ui_colors(out)->dim, "gputap export %s -o trace.pftrace",
 		      show_shell_word(o->path));

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of `gputap report`: percentiles, busy time, filters, similar names. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/base/lookup.h"
+#include "analysis/base/pack.h"
 #include "analysis/query/filter.h"
 #include "analysis/query/range_paths.h"
 #include "analysis/tables/histogram.h"
@@ -99,6 +101,116 @@ UNIT_TEST(percentile_of_nothing_is_zero)
 {
 	struct histogram h = {0};
 	CHECK_EQ(histogram_percentile(&h, 500), UINT64_C(0));
+}
+
+UNIT_TEST(merged_histograms_equal_one_of_all_values)
+{
+	static const unsigned counts[][2] = {{0, 5},  {5, 0},  {7, 9},  {20, 30},
+					     {32, 1}, {40, 3}, {3, 40}, {500, 700}};
+
+	for (unsigned k = 0; k < sizeof counts / sizeof *counts; k++) {
+		struct histogram parts[2] = {{0}, {0}}, all = {0};
+		uint64_t state = k;
+
+		for (unsigned p = 0; p < 2; p++)
+			for (unsigned i = 0; i < counts[k][p]; i++) {
+				uint64_t value = next_random(&state) >> (next_random(&state) % 64);
+
+				histogram_add(&parts[p], value);
+				histogram_add(&all, value);
+			}
+		histogram_merge(&parts[0], &parts[1]);
+		CHECK_EQ(parts[0].count, all.count);
+		CHECK_EQ(parts[0].total, all.total);
+		CHECK_EQ(parts[0].min, all.min);
+		CHECK_EQ(parts[0].max, all.max);
+		for (unsigned permille = 1; permille <= 1000; permille += 37)
+			CHECK_EQ(histogram_percentile(&parts[0], permille),
+				 histogram_percentile(&all, permille));
+		histogram_fini(&parts[0]);
+		histogram_fini(&parts[1]);
+		histogram_fini(&all);
+	}
+}
+
+UNIT_TEST(packed_values_come_back)
+{
+	uint64_t wide[] = {0, 127, 128, UINT64_MAX}, got;
+	uint32_t none = LOOKUP_NONE, number = 6, count = 3;
+	struct pack p = {.used_most = 1000};
+	const char *text = "a\xff text";
+	bool yes = true;
+
+	for (unsigned i = 0; i < 4; i++)
+		pack_u64(&p, &wide[i]);
+	pack_number(&p, &none, 7, true);
+	pack_number(&p, &number, 7, true);
+	pack_count(&p, &count, 1);
+	pack_bool(&p, &yes);
+	pack_text(&p, &text);
+	CHECK(!p.wrong);
+	p.from = p.bytes;
+	p.end = p.bytes + p.used;
+	for (unsigned i = 0; i < 4; i++) {
+		pack_u64(&p, &got);
+		CHECK_EQ(got, wide[i]);
+	}
+	none = number = count = 0;
+	yes = false;
+	pack_number(&p, &none, 7, true);
+	pack_number(&p, &number, 7, true);
+	pack_count(&p, &count, 1);
+	pack_bool(&p, &yes);
+	pack_text(&p, &text);
+	CHECK_EQ(none, LOOKUP_NONE);
+	CHECK_EQ(number, 6);
+	CHECK_EQ(count, 3);
+	CHECK(yes && !strcmp(text, "a\xff text") && !p.wrong && p.from == p.end);
+	pack_u64(&p, &got);
+	CHECK(p.wrong && !got);
+	free(p.bytes);
+}
+
+UNIT_TEST(wrong_bytes_are_not_unpacked)
+{
+	static const uint8_t endless[] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+	static const uint8_t values[] = {9}, text_without_end[] = {2, 'a', 'b', 'c'},
+			     text_with_nul[] = {2, 'a', 0, 0};
+	const struct {
+		const uint8_t *bytes;
+		size_t count;
+	} texts[] = {{text_without_end, 4}, {text_with_nul, 4}, {endless, 11}, {values, 1}};
+	struct pack p = {.from = endless, .end = endless + sizeof endless};
+	uint64_t wide;
+	uint32_t number;
+	const char *text;
+
+	pack_u64(&p, &wide);
+	CHECK(p.wrong && !wide);
+	p = (struct pack){.from = values, .end = values + 1};
+	pack_number(&p, &number, 9, false);
+	CHECK(p.wrong && !number);
+	p = (struct pack){.from = values, .end = values + 1};
+	pack_count(&p, &number, 1);
+	CHECK(p.wrong && !number);
+	for (unsigned i = 0; i < 4; i++) {
+		p = (struct pack){.from = texts[i].bytes, .end = texts[i].bytes + texts[i].count};
+		pack_text(&p, &text);
+		CHECK(p.wrong && !*text);
+	}
+}
+
+UNIT_TEST(a_pack_has_a_largest_size)
+{
+	const char *text = "ten bytes.";
+	struct pack p = {.used_most = 25};
+
+	pack_text(&p, &text);
+	CHECK(!p.wrong);
+	pack_text(&p, &text);
+	CHECK(p.wrong);
+	CHECK(p.used <= 25);
+	free(p.bytes);
 }
 
 static void add(struct timeline *t, uint64_t start, uint64_t end, uint64_t queued, uint32_t name)
