@@ -8,7 +8,7 @@ import re
 import pytest
 
 SECONDS = int(os.environ.get("GPUTAP_FUZZ", "60"))
-SHARE = SECONDS // 6
+SHARE = SECONDS // 7
 OPTIONS = [
     "-entropic=0", "-max_len=16384", "-timeout=20", "-rss_limit_mb=1024",
     f"-max_total_time={SHARE}"
@@ -27,10 +27,10 @@ def corpus(work, run, repo, build):
     return work
 
 
-def fuzz(run, repo, target):
+def fuzz(run, repo, target, **more):
     program = repo / "build-fuzz/tests/fuzz" / f"fuzz_{target}"
     run([program, *OPTIONS, f"-artifact_prefix=found-{target}-", target],
-        env=ENVIRONMENT,
+        env=ENVIRONMENT | more,
         timeout=SECONDS + 100)
 
 
@@ -44,6 +44,10 @@ def test_any_bytes_as_two_captures_are_merged_into_what_both_say_or_refused(corp
 
 def test_any_bytes_as_records_are_taken_or_refused(corpus, run, repo):
     fuzz(run, repo, "writer")
+
+
+def test_any_bytes_as_a_stored_summary_are_restored_or_ignored(corpus, run, repo):
+    fuzz(run, repo, "summary", FUZZ_CAPTURE=corpus / "summary.gputap")
 
 
 def run_mutants(run, repo, work, **more):
