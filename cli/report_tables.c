@@ -134,7 +134,7 @@ static void show_waits(struct grid *g, const struct summary *s)
 static bool has_only_streams(const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->queue_count; i++)
-		if (!gt_domain_traits[s->queues[i].domain].streams)
+		if (!gt_domain_has_streams(s->queues[i].domain))
 			return false;
 	return s->queue_count > 0;
 }

@@ -55,10 +55,17 @@ struct gt_domain_traits {
 /* Indexed by domain. */
 extern const struct gt_domain_traits gt_domain_traits[GT_DOMAIN_COUNT];
 
+/* Return true if the domain's queues are called streams. @domain may come from a file and be
+ * invalid. */
+static inline bool gt_domain_has_streams(enum gt_domain domain)
+{
+	return (unsigned)domain < GT_DOMAIN_COUNT && gt_domain_traits[domain].streams;
+}
+
 /* Return a domain's word for a queue: "stream" or "queue". */
 static inline const char *gt_domain_queue_noun(enum gt_domain domain)
 {
-	return gt_domain_traits[domain].streams ? "stream" : "queue";
+	return gt_domain_has_streams(domain) ? "stream" : "queue";
 }
 
 /* Return true if the runtime submits GPU activities of the domain through a lower domain. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "analysis/base/guard_memory.h"
 #include "analysis/base/lookup.h"
 
 enum { MORE = 128, NUMBER_BYTES_MOST = 10 };
@@ -11,18 +12,11 @@ enum { MORE = 128, NUMBER_BYTES_MOST = 10 };
 /* Make room for @bytes more. */
 static bool make_room(struct pack *p, size_t bytes)
 {
-	size_t room = p->room ? p->room : 4096;
-
 	if (p->wrong || bytes > p->used_most - p->used) {
 		p->wrong = true;
 		return false;
 	}
-	while (room - p->used < bytes)
-		room *= 2;
-	if (room != p->room) {
-		p->bytes = lookup_grow(p->bytes, p->room, room, 1);
-		p->room = room;
-	}
+	p->bytes = grow_list(p->bytes, p->used + bytes, &p->room, 1);
 	return true;
 }
 

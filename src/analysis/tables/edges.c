@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/guard_memory.h"
 #include "analysis/base/lookup.h"
 #include "analysis/model/ranges.h"
 #include "record/operation.h"
@@ -259,7 +260,7 @@ int edges_keep(struct summary *s, struct gt_capture *capture)
 
 	if (s->edges || !s->track_count || !summary_has_whole_run(s))
 		return 0;
-	s->edges = lookup_grow(NULL, 0, s->track_count, sizeof *s->edges);
+	s->edges = allocate_list(s->track_count, sizeof *s->edges);
 	rc = edges_read(s, capture, s->edges, s->track_count);
 	if (rc) {
 		free(s->edges);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/guard_memory.h"
 #include "analysis/base/lookup.h"
 
 /* Count a value. Values below 32 have octave 0 and a bucket each. A value v >= 32 with highest bit
@@ -61,7 +62,7 @@ void histogram_add(struct histogram *h, uint64_t value)
 static void add_octave(struct histogram *to, unsigned octave, const uint64_t *counts)
 {
 	if (!to->octaves[octave])
-		to->octaves[octave] = lookup_grow(NULL, 0, HISTOGRAM_STEPS, sizeof **to->octaves);
+		to->octaves[octave] = allocate_list(HISTOGRAM_STEPS, sizeof **to->octaves);
 	for (unsigned s = 0; s < HISTOGRAM_STEPS; s++)
 		to->octaves[octave][s] += counts[s];
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/guard_memory.h"
 #include "analysis/base/pack.h"
 #include "analysis/tables/edges.h"
 #include "analysis/tables/retained.h"
@@ -49,7 +50,7 @@ static void *begin_list(struct storing *k, void *list, uint32_t *count, size_t l
 			size_t each)
 {
 	pack_count(&k->p, count, least_bytes);
-	return is_reading(k) ? lookup_grow(NULL, 0, *count, each) : list;
+	return is_reading(k) ? allocate_list(*count, each) : list;
 }
 
 static void pack_name(struct storing *k, uint32_t *name)
@@ -79,7 +80,7 @@ static void pack_values(struct storing *k, struct histogram *h)
 	while (room < h->count)
 		room *= 2;
 	if (is_reading(k))
-		h->values = lookup_grow(NULL, 0, room, sizeof *h->values);
+		h->values = allocate_list(room, sizeof *h->values);
 	for (uint64_t i = 0; i < h->count; i++)
 		pack_u64(&k->p, &h->values[i]);
 }
@@ -91,7 +92,7 @@ static void pack_octaves(struct storing *k, struct histogram *h)
 	uint32_t next = 0, number = 0;
 
 	if (is_reading(k))
-		h->octaves = lookup_grow(NULL, 0, HISTOGRAM_OCTAVES, sizeof *h->octaves);
+		h->octaves = allocate_list(HISTOGRAM_OCTAVES, sizeof *h->octaves);
 	do {
 		while (!is_reading(k) && next < HISTOGRAM_OCTAVES && !h->octaves[next])
 			next++;
@@ -102,7 +103,7 @@ static void pack_octaves(struct storing *k, struct histogram *h)
 		next = number;
 		if (is_reading(k))
 			h->octaves[number - 1] =
-				lookup_grow(NULL, 0, HISTOGRAM_STEPS, sizeof **h->octaves);
+				allocate_list(HISTOGRAM_STEPS, sizeof **h->octaves);
 		for (unsigned step = 0; step < HISTOGRAM_STEPS; step++) {
 			pack_u64(&k->p, &h->octaves[number - 1][step]);
 			sum += h->octaves[number - 1][step];
@@ -326,7 +327,7 @@ static void pack_tracks(struct storing *k)
 	if (k->p.wrong)
 		return;
 	if (is_reading(k))
-		s->tracks = lookup_grow(NULL, 0, count, sizeof *s->tracks);
+		s->tracks = allocate_list(count, sizeof *s->tracks);
 	s->track_count = count;
 	for (uint32_t i = 0; i < count && !k->p.wrong; i++)
 		pack_track(k, &s->tracks[i]);
@@ -461,7 +462,7 @@ static void pack_edges(struct storing *k)
 	if (!some || k->p.wrong)
 		return;
 	if (is_reading(k))
-		s->edges = lookup_grow(NULL, 0, s->track_count, sizeof *s->edges);
+		s->edges = allocate_list(s->track_count, sizeof *s->edges);
 	for (uint32_t i = 0; i < s->track_count && !k->p.wrong; i++) {
 		pack_edge(k, &s->edges[i].before);
 		pack_edge(k, &s->edges[i].after);
