@@ -165,6 +165,16 @@ GPUTAP_API int gputap_capture_health(const struct gputap_capture *capture,
 				     struct gputap_capture_health *health);
 
 /**
+ * gputap_capture_session_health() - return what is missing in one session
+ * @session: number of the session, from 0, as in table `sessions`
+ * @health:  receives the state of this session; `sessions` is 1
+ * Return: 0; -ENOENT: no such session; -EINVAL.
+ * Thread: any.   Since: 0.1
+ */
+GPUTAP_API int gputap_capture_session_health(const struct gputap_capture *capture, size_t session,
+					     struct gputap_capture_health *health);
+
+/**
  * gputap_capture_error() - return the causes of this thread's last error
  * Return: one line, outermost cause first; "": no error. Valid until the thread's next call of a
  *         function of this header.

@@ -148,40 +148,62 @@ int64_t dataset_long_id(const struct thread_number *t, uint64_t id)
 
 /* Health ----------------------------------------------------------------------- */
 
-static void read_health(const struct dataset *d, struct gputap_capture_health *health)
+static void add_counts(struct gputap_capture_health *h, const struct gt_counts *counts)
 {
-	const struct gt_capture_health *file = gt_capture_health(d->capture);
-	const struct losses losses = losses_read(d->capture);
+	for (unsigned i = 0; counts && i < GT_CLASS_COUNT * GT_DOMAIN_COUNT; i++) {
+		h->seen += (&counts->seen[0][0])[i];
+		h->recorded += (&counts->recorded[0][0])[i];
+		h->evicted += (&counts->evicted[0][0])[i];
+	}
+}
+
+/* Write the health of sessions [first, first + count). @file: sum of their files' states */
+static void read_health(const struct dataset *d, const struct losses *losses,
+			const struct gt_capture_health *file, size_t first, size_t count,
+			struct gputap_capture_health *health)
+{
 	const size_t size = health->size;
 	struct gputap_capture_health h = {.size = size,
-					  .lost = losses.dropped,
-					  .open_ranges = losses.open_ranges,
-					  .uncounted = losses.missing + losses.failed,
-					  .untraced = losses.untraced,
+					  .lost = losses->dropped,
+					  .open_ranges = losses->open_ranges,
+					  .uncounted = losses->missing + losses->failed,
+					  .untraced = losses->untraced,
 					  .bytes = file->bytes,
 					  .bad_bytes = file->bad_bytes,
-					  .sessions = (uint32_t)d->session_count};
+					  .sessions = (uint32_t)count};
 
 	for (uint32_t p = 0; p < gt_capture_process_count(d->capture); p++) {
-		const struct gt_counts *counts = gt_capture_counts(d->capture, p);
+		const size_t session = gt_capture_process(d->capture, p)->session;
 
-		for (unsigned i = 0; counts && i < GT_CLASS_COUNT * GT_DOMAIN_COUNT; i++) {
-			h.seen += (&counts->seen[0][0])[i];
-			h.recorded += (&counts->recorded[0][0])[i];
-			h.evicted += (&counts->evicted[0][0])[i];
-		}
+		if (session >= first && session - first < count)
+			add_counts(&h, gt_capture_counts(d->capture, p));
 	}
-	for (size_t i = 0; i < d->session_count; i++)
+	for (size_t i = first; i < first + count; i++)
 		h.unfinished += gt_capture_session_at(d->capture, i)->health.end == GT_CAPTURE_CUT;
-	h.is_whole = losses_are_none(&losses) && !losses.damaged && !h.evicted && !h.untraced &&
+	h.is_whole = losses_are_none(losses) && !losses->damaged && !h.evicted && !h.untraced &&
 		     !h.unfinished && gt_capture_is_whole(file);
 	memcpy(health, &h, size < sizeof h ? size : sizeof h);
 }
 
 void dataset_read_health(const struct dataset *d, struct gputap_capture_health *health)
 {
+	struct losses losses;
+
 	gt_capture_lock_health();
-	read_health(d, health);
+	losses = losses_read(d->capture);
+	read_health(d, &losses, gt_capture_health(d->capture), 0, d->session_count, health);
+	gt_capture_unlock_health();
+}
+
+void dataset_read_session_health(const struct dataset *d, uint32_t session,
+				 struct gputap_capture_health *health)
+{
+	struct losses losses;
+
+	gt_capture_lock_health();
+	losses = losses_read_session(d->capture, session);
+	read_health(d, &losses, &gt_capture_session_at(d->capture, session)->health, session, 1,
+		    health);
 	gt_capture_unlock_health();
 }
 
@@ -293,6 +315,22 @@ int gputap_capture_health(const struct gputap_capture *capture,
 		return gt_error(0, "gputap_capture_health: no %s",
 				capture ? "health record with its size" : "capture");
 	dataset_read_health(capture->dataset, health);
+	return 0;
+}
+
+int gputap_capture_session_health(const struct gputap_capture *capture, size_t session,
+				  struct gputap_capture_health *health)
+{
+	gt_error_clear();
+	if (!capture || !is_health(health))
+		return gt_error(0, "gputap_capture_session_health: no %s",
+				capture ? "health record with its size" : "capture");
+	if (session >= capture->dataset->session_count) {
+		gt_error(0, "no session %zu: sessions are numbered from 0 to %zu", session,
+			 capture->dataset->session_count - 1);
+		return -ENOENT;
+	}
+	dataset_read_session_health(capture->dataset, (uint32_t)session, health);
 	return 0;
 }
 

@@ -42,6 +42,9 @@ int dataset_open(const char *const *paths, size_t count, struct dataset **out);
 struct dataset *dataset_take(struct dataset *d);
 void dataset_put(struct dataset *d);
 void dataset_read_health(const struct dataset *d, struct gputap_capture_health *health);
+/* Read the health of one session. */
+void dataset_read_session_health(const struct dataset *d, uint32_t session,
+				 struct gputap_capture_health *health);
 
 /* Return a time in ns since 1970. @ns: on the capture's clock. Times of damaged captures can be any
  * number. */

@@ -306,6 +306,12 @@ class Capture:
         check(library.gputap_capture_health(self.handle, ctypes.byref(health)))
         return health
 
+    def health_of(self, session: int) -> Health:
+        """Counts of everything that is missing in one session."""
+        health = Health()
+        check(library.gputap_capture_session_health(self.handle, session, ctypes.byref(health)))
+        return health
+
     def warn_of_new_problems(self, stacklevel: int = 2) -> None:
         """Warn if something is missing of which the user does not know yet. Damaged records are
         found when they are read."""

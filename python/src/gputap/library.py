@@ -147,6 +147,7 @@ _FUNCTIONS = {
     'close': (None, c_void_p),
     'where': (c_int, c_void_p, c_char_p, POINTER(c_size_t), POINTER(c_void_p)),
     'health': (c_int, c_void_p, POINTER(Health)),
+    'session_health': (c_int, c_void_p, c_size_t, POINTER(Health)),
     'error': (c_char_p,),
     'table_at': (c_int, c_size_t, POINTER(TableInfo)),
     'column_at': (c_int, c_char_p, c_size_t, POINTER(ColumnInfo)),

@@ -40,25 +40,49 @@ static void add_counts(struct losses *l, const struct gt_counts *counts)
 			}
 }
 
-struct losses losses_read(const struct gt_capture *capture)
+static uint32_t session_of(const struct gt_capture *capture, uint32_t process)
+{
+	const struct gt_process_info *p = gt_capture_process(capture, process);
+
+	return p ? p->session : 0;
+}
+
+/* Read the losses of sessions @first to @last. */
+static struct losses read_sessions(const struct gt_capture *capture, uint32_t first, uint32_t last)
 {
 	struct losses l = {0};
 
 	for (uint32_t p = 0; p < gt_capture_process_count(capture); p++) {
 		const struct gt_counts *counts = gt_capture_counts(capture, p);
+		const uint32_t session = session_of(capture, p);
 
-		if (counts)
+		if (counts && session >= first && session <= last)
 			add_counts(&l, counts);
 	}
-	for (size_t i = 0; i < gt_capture_event_count(capture); i++)
-		add_event(&l, gt_capture_event(capture, i));
-	for (size_t i = 0; i < gt_capture_session_count(capture); i++) {
+	for (size_t i = 0; i < gt_capture_event_count(capture); i++) {
+		const struct gt_event_info *e = gt_capture_event(capture, i);
+		const uint32_t session = session_of(capture, e->process);
+
+		if (session >= first && session <= last)
+			add_event(&l, e);
+	}
+	for (size_t i = first; i < gt_capture_session_count(capture) && i <= last; i++) {
 		const struct gt_capture_health *h = &gt_capture_session_at(capture, i)->health;
 
 		l.open |= h->end == GT_CAPTURE_CUT;
 		l.damaged |= h->bad_bytes || h->bad_sums;
 	}
 	return l;
+}
+
+struct losses losses_read(const struct gt_capture *capture)
+{
+	return read_sessions(capture, 0, UINT32_MAX);
+}
+
+struct losses losses_read_session(const struct gt_capture *capture, uint32_t session)
+{
+	return read_sessions(capture, session, session);
 }
 
 bool losses_are_none(const struct losses *l)

@@ -24,6 +24,8 @@ struct losses {
 enum { LOSSES_HEADLINE = 128 };
 
 struct losses losses_read(const struct gt_capture *capture);
+/* Read the losses of one session. Events of no process belong to the first session. */
+struct losses losses_read_session(const struct gt_capture *capture, uint32_t session);
 /* Return true if the files show no loss of traced data. */
 bool losses_are_none(const struct losses *l);
 /* Write "nothing lost", "12 lost and others uncounted, 1 tool failed" and the like. "": the losses
