@@ -14,6 +14,9 @@ struct idle_part_row {
 	int32_t cause, operation, range, after, before, behind; /* texts */
 };
 
+/* Memory of each sort. Readers of tables promise less memory than a report takes. */
+enum { SORT_BYTES = 8 << 20 };
+
 struct idle_table {
 	struct sorter parts;
 	uint64_t order; /* number of the next part */
@@ -65,12 +68,14 @@ static int open_idle(struct reader *r)
 					     .all = true,
 					     .wants = r->where ? reader_wants : NULL,
 					     .wants_data = r,
+					     .packed_most = SORT_BYTES,
 					     .each = add_part,
 					     .to = r};
 	int status = 0;
 
 	own->parts = (struct sorter){.row_bytes = sizeof(struct idle_part_row),
-				     .compare = compare_parts};
+				     .compare = compare_parts,
+				     .packed_most = SORT_BYTES};
 	if (retained_is_part(r->dataset->capture))
 		return 0; /* the records around the gaps are missing */
 	status = reader_select(r);

@@ -63,11 +63,14 @@ void idle_init(struct idle *s)
 	for (unsigned i = 0; i < IDLE_LAST_DETAILS; i++)
 		s->last_details[i] = LOOKUP_NONE;
 	s->activity = (struct sorter){.row_bytes = sizeof(struct idle_start),
-				      .compare = compare_activity};
+				      .compare = compare_activity,
+				      .packed_most = s->packed_most};
 	s->ranges = (struct sorter){.row_bytes = sizeof(struct idle_range_row),
-				    .compare = compare_ranges};
-	s->gaps =
-		(struct sorter){.row_bytes = sizeof(struct idle_gap_row), .compare = compare_gaps};
+				    .compare = compare_ranges,
+				    .packed_most = s->packed_most};
+	s->gaps = (struct sorter){.row_bytes = sizeof(struct idle_gap_row),
+				  .compare = compare_gaps,
+				  .packed_most = s->packed_most};
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
 		size_t count = gt_operation_count((enum gt_domain)d);
 

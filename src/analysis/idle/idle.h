@@ -109,6 +109,8 @@ struct idle {
 	gt_idle_part_fn *each; /* may be NULL */
 	void *to;
 	bool tells_all; /* false: leave out parts that are too small to be visible */
+	/* memory of each of a few sorts (sorter.h); 0: default */
+	size_t packed_most;
 	/* unrecorded time of each device, which is not idle time; set before idle_finish(); NULL:
 	 * none */
 	const struct unrecorded_list *unrecorded;

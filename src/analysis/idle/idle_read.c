@@ -162,7 +162,8 @@ int idle_read(const struct idle_reading *reading)
 	struct reading r = {.capture = capture,
 			    .asked = reading,
 			    .parts = {.row_bytes = sizeof(struct gt_idle_part),
-				      .compare = compare_parts}};
+				      .compare = compare_parts,
+				      .packed_most = reading->packed_most}};
 	const void *part;
 	int status;
 
@@ -173,6 +174,7 @@ int idle_read(const struct idle_reading *reading)
 	r.idle.each = keep_part;
 	r.idle.to = &r;
 	r.idle.tells_all = reading->all;
+	r.idle.packed_most = reading->packed_most;
 	idle_init(&r.idle);
 	status = read_capture(&r);
 	find_unrecorded(&r);

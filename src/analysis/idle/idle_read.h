@@ -15,6 +15,8 @@ struct idle_reading {
 	/* selects gaps by the activity that ends them; NULL: the capture's filter */
 	gt_item_filter_fn *wants;
 	void *wants_data;
+	/* memory of each of a few sorts (sorter.h); 0: default */
+	size_t packed_most;
 	gt_idle_part_fn *each; /* receives the parts; texts are valid until it returns */
 	void *to;
 };
