@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/export.h"
 #include "cli/export_capture.h"
+#include "cli/export_parquet.h"
 #include "cli/inputs.h"
 #include "cli/jobs.h"
 #include "cli/ui.h"
@@ -35,6 +36,7 @@ static void print_export_help(void)
 			printf("  %s\n", *e);
 	}
 	fputs("  .gputap          gputap     a capture: the records that match --where, or all\n"
+	      "  .parquet         parquet    a folder of tables, for DuckDB, Spark, polars, ..\n"
 	      "\n"
 	      "Examples\n"
 	      "  gputap export prog.gputap -o prog.pftrace       open it at ui.perfetto.dev\n"
@@ -43,6 +45,7 @@ static void print_export_help(void)
 	      "  gputap export prog.gputap -o prog.rpd && sqlite3 prog.rpd 'SELECT * FROM top'\n"
 	      "  gputap export prog.gputap -o prog.folded        for flame graphs\n"
 	      "  gputap export prog.gputap -o s.gputap --where at=5s..6s   a smaller capture\n"
+	      "  gputap export rank*.gputap -o job.parquet       tables; needs Python, pyarrow\n"
 	      "\n"
 	      "Options\n"
 	      "  -o, --output OUT    write to OUT; its extension names the format\n"
@@ -56,9 +59,10 @@ static void print_export_help(void)
 	      "      --weight WHAT   weight stacks (folded, speedscope) by device or host time;\n"
 	      "                      default: device time if recorded (folded), both\n"
 	      "                      (speedscope)\n"
-	      "  -j, --jobs N        read the captures in N threads (CSV, Chrome JSON); the\n"
-	      "                      file is the same; default: one per processor, at most\n"
-	      "                      8; one with --where\n"
+	      "  -j, --jobs N        read the captures in N threads (CSV, Chrome JSON) or\n"
+	      "                      processes (Parquet); the output is the same; default: one\n"
+	      "                      per processor, at most 8; CSV, JSON: one with --where\n"
+	      "      --part I/N      Parquet: write only share I of N, for array jobs: 3/16\n"
 	      "  -h, --help\n",
 	      stdout);
 }
@@ -67,11 +71,17 @@ int export_options(int argc, char **argv, const struct export_words *words,
 		   struct export_request *request)
 {
 	static const struct option options[] = {
-		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
-		{"format", required_argument, NULL, 'F'}, {"where", required_argument, NULL, 'w'},
-		{"mangled", no_argument, NULL, 'M'},      {"share", no_argument, NULL, 'S'},
-		{"weight", required_argument, NULL, 'W'}, {"jobs", required_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+		{"output", required_argument, NULL, 'o'},
+		{"force", no_argument, NULL, 'f'},
+		{"format", required_argument, NULL, 'F'},
+		{"where", required_argument, NULL, 'w'},
+		{"mangled", no_argument, NULL, 'M'},
+		{"share", no_argument, NULL, 'S'},
+		{"weight", required_argument, NULL, 'W'},
+		{"jobs", required_argument, NULL, 'j'},
+		{"part", required_argument, NULL, 'P'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	bool share = false;
 	int c, code = GT_EXIT_OK;
@@ -94,6 +104,7 @@ int export_options(int argc, char **argv, const struct export_words *words,
 		case 'S': share = true; break;
 		case 'W': code = ui_take_once("--weight", optarg, &request->weight); break;
 		case 'j': code = jobs_option(optarg, &request->jobs); break;
+		case 'P': code = ui_take_once("--part", optarg, &request->part); break;
 		case 'h': words->help(); return -1;
 		default: return ui_bad_option(words->command, argv, options);
 		}
@@ -122,8 +133,10 @@ static int unknown_format(const char *word, bool by_extension, bool captures)
 	const char *names[MAX_NAMES];
 	size_t n = 0;
 
-	if (captures)
+	if (captures) {
 		names[n++] = by_extension ? ".gputap" : "gputap";
+		names[n++] = by_extension ? ".parquet" : "parquet";
+	}
 	for (size_t i = 0; gt_exporters[i]; i++) {
 		if (!by_extension)
 			names[n++] = gt_exporters[i]->name;
@@ -211,6 +224,10 @@ const struct gt_exporter *export_choose(const struct export_request *request)
 {
 	const struct gt_exporter *exporter = choose_format(request);
 
+	if (exporter && request->part) {
+		ui_fail(GT_EXIT_USAGE, "--part applies to Parquet: a folder of many files");
+		return NULL;
+	}
 	return exporter && is_weight_known(request, exporter) ? exporter : NULL;
 }
 
@@ -383,6 +400,8 @@ static int run_export(int argc, char **argv)
 	request.command_line = line;
 	if (!status && export_is_capture(&request))
 		status = export_capture(&request);
+	else if (!status && export_is_parquet(&request))
+		status = export_parquet(&request);
 	else if (status || !(exporter = export_choose(&request)))
 		status = status < 0 ? GT_EXIT_OK : GT_EXIT_USAGE;
 	else

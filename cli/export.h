@@ -14,7 +14,8 @@ struct export_request {
 	const char *command_line;
 	const char *where;  /* NULL: all records */
 	const char *weight; /* NULL: default of the format */
-	unsigned jobs;      /* number of threads; 0: jobs_default() */
+	const char *part;   /* Parquet: share to write, as "3/16"; NULL: all */
+	unsigned jobs;      /* number of threads or processes; 0: jobs_default() */
 	bool replace, mangled;
 	bool captures; /* true if the output may be a capture; messages then list this format */
 };

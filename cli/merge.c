@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/export.h"
+#include "cli/export_parquet.h"
 #include "cli/merge.h"
 #include "cli/ui.h"
 
@@ -70,6 +71,8 @@ static int run_merge(int argc, char **argv)
 		return ui_fail(GT_EXIT_USAGE, "--weight applies to stacks (folded, speedscope)");
 	if (wants_capture(&request))
 		return merge_captures(&request);
+	if (export_is_parquet(&request))
+		return export_parquet(&request);
 	exporter = export_choose(&request);
 	if (!exporter)
 		return GT_EXIT_USAGE;

@@ -87,7 +87,7 @@ def test_export_names_the_nearest_format(capture, tap):
 
 
 def test_export_lists_the_extensions_when_none_is_near(capture, tap):
-    result = tap("export", capture, "-o", "t.parquet", status=2)
+    result = tap("export", capture, "-o", "t.netcdf", status=2)
     for extension in (".pftrace", ".json", ".rpd", ".csv"):
         assert extension in result.err
 

@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -111,6 +112,13 @@ def trace_demo(run, command, build, work):
     run([command, "export", work / "demo.gputap", "-o", work / "demo.rpd"])
 
 
+def test_an_installed_copy_writes_parquet_with_its_own_package(run, moved, build, work):
+    run([build / "tests/synth/synth", "--calls", "100", "-o", "a.gputap"])
+    run([moved / "bin/gputap", "export", "a.gputap", "-o", "a.parquet"],
+        env={"GPUTAP_PYTHON": sys.executable})
+    assert list(work.glob("a.parquet/table=calls/host=*/part-0.parquet"))
+
+
 MANUAL = sorted(f"share/man/man{page.suffix[1:]}/{page.name}"
                 for page in (conftest.REPO / "docs/man").iterdir())
 INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so",
@@ -118,7 +126,7 @@ INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so",
              "share/bash-completion/completions/gputap", "lib/**/gputap/soft/amdgpu/libhsakmt.so.1",
              "lib/**/gputap/soft/amdgpu/libdtif.so", "lib/**/gputap/soft/amdgpu/libsoft-kfd.so",
              "share/zsh/site-functions/_gputap", "share/doc/gputap/LICENSE",
-             "share/gputap/sql/time_by_kernel.sql",
+             "share/gputap/sql/time_by_kernel.sql", "share/gputap/python/gputap/parquet.py",
              "share/doc/gputap/CHANGELOG.md", "include/gputap/PrivateUse1TracingApi.h",
              "include/gputap/plugin.h", "include/gputap/refdev/refdev.h",
              "lib/**/libgputap-plugin.so.0", "lib/**/pkgconfig/gputap-plugin.pc",

@@ -174,11 +174,11 @@ _gputap_export() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
 	-w | --where) _gputap_words "name domain kind device process thread queue range host duration bytes rank at failed"; return ;;
-	--format) _gputap_words "gputap $(_gputap_names formats)"; return ;;
+	--format) _gputap_words "gputap parquet $(_gputap_names formats)"; return ;;
 	--weight) _gputap_words "device host"; return ;;
-	-j | --jobs) return ;;
+	-j | --jobs | --part) return ;;
 	esac
-	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --weight --jobs --help"; else _gputap_files; fi
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --where --mangled --weight --jobs --part --help"; else _gputap_files; fi
 }
 
 _gputap_top() {
