@@ -190,6 +190,15 @@ def test_spark_reads_the_dataset(run, export, job):
             check_table(capture, "job.parquet", name, found.__getitem__)
 
 
+def test_views_read_a_dataset_without_ranks(export, synth):
+    from gputap import sql
+    export([synth("a", *BUSY)], "a.parquet")
+    connection = sql.connect("a.parquet")
+    assert connection.execute("select host, rank from sessions").fetchall() == [
+        ("synthetic-host", None)]
+    assert connection.execute("select count(*) from time_by_call").fetchone()[0] > 0
+
+
 # Content of files -----------------------------------------------------------------
 
 def test_files_are_encoded_as_documented(export, synth):

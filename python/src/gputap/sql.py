@@ -175,7 +175,8 @@ def _files_query(connection, name, folder):
     files = _quote(os.path.join(glob.escape(folder), '**', '*.parquet'))
     plain = f'select * from read_parquet({files}, union_by_name = true, hive_partitioning = false)'
     inside = {row[0] for row in connection.execute(f'describe {plain}').fetchall()}
-    folders = glob.glob(os.path.join(glob.escape(folder), '*/*/'))
+    folders = [path for below in ('*/', '*/*/')  # a job without ranks has only host=..
+               for path in glob.glob(os.path.join(glob.escape(folder), below))]
     outside = {part.split('=')[0] for path in folders
                for part in os.path.relpath(path, folder).split(os.sep) if '=' in part}
     if not outside or inside & outside:
@@ -244,7 +245,9 @@ def _read_spark(spark, name, path):
         schema = ', '.join(f'`{c.name}` {_SPARK_TYPES.get(c.type, "string")}'
                            for c in columns_of(name))
         return spark.createDataFrame([], schema)
-    if {'rank', 'host'} & set(found.columns):
+    outside = {part.split('=')[0] for file in found.inputFiles()
+               for part in file.split(f'/table={name}/')[-1].split('/')[:-1]}
+    if outside & set(found.columns):
         return found
     found = spark.read.parquet(path)
     if name in _OWN_RANK and 'rank' in found.columns:
