@@ -2,6 +2,7 @@
 /* Table `calls`: a row for each host API call, in the order of cursors. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/base/guard_memory.h"
 #include "dataset/fill_column.h"
@@ -17,6 +18,10 @@ struct calls {
 	struct idmap errors;     /* domain << 32 | status -> number of its text */
 	struct range_tops *tops; /* NULL: no ranges are wanted */
 	struct gt_call_stacks *stacks;
+	/* statuses of the rows, if a column needs them: bit i for row i */
+	bool needs_status;
+	int32_t status[ROWS_MOST];
+	uint64_t has_status, has_failed;
 };
 
 FILL(session, int32_t, rows->thread->session)
@@ -31,37 +36,43 @@ FILL(kind, int32_t, rows->operation[i]->kind)
 FILL(start_ns, int64_t, dataset_since_1970(r->dataset, k->start_ns))
 FILL(duration_ns, int64_t, (int64_t)(k->end_ns - k->start_ns))
 
-static void fill_status(struct reader *r, struct column_data *out, const struct rows *rows)
+/* Get the statuses of rows. */
+static void read_statuses(struct calls *c, const struct rows *rows)
 {
-	int32_t *to = (int32_t *)out->values + out->at;
-	uint64_t bits = 0;
+	uint64_t known = 0, failed = 0;
 
-	(void)r;
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct gt_item *k = rows->row[i];
-		int32_t status = 0;
 
-		bits |= (uint64_t)gt_call_status(k->op, k->ret, k->args, &status) << i;
-		to[i] = status;
+		c->status[i] = 0;
+		if (!gt_call_status(k->op, k->ret, k->args, &c->status[i]))
+			continue;
+		known |= UINT64_C(1) << i;
+		if (c->status[i] && /* 0 is a success in every domain */
+		    gt_status_failed((enum gt_domain)GT_OP_DOMAIN(k->op), c->status[i]))
+			failed |= UINT64_C(1) << i;
 	}
-	put_bits(out->valid, out->at, bits);
+	c->has_status = known;
+	c->has_failed = failed;
 }
 
-/* Return the number of the status's name; -1: the call did not fail. */
-static int32_t find_error(struct reader *r, const struct gt_item *k)
+static void fill_status(struct reader *r, struct column_data *out, const struct rows *rows)
+{
+	const struct calls *c = r->own;
+
+	memcpy((int32_t *)out->values + out->at, c->status, rows->count * sizeof *c->status);
+	put_bits(out->valid, out->at, c->has_status);
+}
+
+/* Return the number of a status's name. */
+static int32_t find_error(struct reader *r, enum gt_domain domain, int32_t status)
 {
 	struct calls *c = r->own;
-	const enum gt_domain domain = (enum gt_domain)GT_OP_DOMAIN(k->op);
-	int32_t status;
-	uint64_t key;
-	uint32_t number;
+	const uint64_t key = (uint64_t)domain << 32 | (uint32_t)status;
+	uint32_t number = idmap_get(&c->errors, key);
 	const char *name;
 	char digits[16];
 
-	if (!gt_call_status(k->op, k->ret, k->args, &status) || !gt_status_failed(domain, status))
-		return -1;
-	key = (uint64_t)domain << 32 | (uint32_t)status;
-	number = idmap_get(&c->errors, key);
 	if (number != LOOKUP_NONE)
 		return (int32_t)number;
 	name = gt_status_name(domain, status);
@@ -72,24 +83,35 @@ static int32_t find_error(struct reader *r, const struct gt_item *k)
 	return (int32_t)number;
 }
 
-FILL_TEXT(error, find_error(r, k))
-
-static bool is_refused(const struct gt_item *k)
+static enum gt_domain domain_of(const struct rows *rows, size_t i)
 {
-	const enum gt_domain domain = (enum gt_domain)GT_OP_DOMAIN(k->op);
-	int32_t status;
+	return (enum gt_domain)GT_OP_DOMAIN(((const struct gt_item *)rows->row[i])->op);
+}
 
-	return gt_call_status(k->op, k->ret, k->args, &status) &&
-	       gt_status_failed(domain, status) && gt_status_refused(domain, status);
+static void fill_error(struct reader *r, struct column_data *out, const struct rows *rows)
+{
+	const struct calls *c = r->own;
+	int32_t *to = (int32_t *)out->values + out->at;
+
+	memset(to, 0, rows->count * sizeof *to);
+	for (uint64_t rest = c->has_failed; rest; rest &= rest - 1) {
+		const unsigned i = (unsigned)__builtin_ctzll(rest);
+
+		to[i] = find_error(r, domain_of(rows, i), c->status[i]);
+	}
+	put_bits(out->valid, out->at, c->has_failed);
 }
 
 static void fill_refused(struct reader *r, struct column_data *out, const struct rows *rows)
 {
+	const struct calls *c = r->own;
 	uint64_t bits = 0;
 
-	(void)r;
-	for (size_t i = 0; i < rows->count; i++)
-		bits |= (uint64_t)is_refused(rows->row[i]) << i;
+	for (uint64_t rest = c->has_failed; rest; rest &= rest - 1) {
+		const unsigned i = (unsigned)__builtin_ctzll(rest);
+
+		bits |= (uint64_t)gt_status_refused(domain_of(rows, i), c->status[i]) << i;
+	}
 	put_bits(out->values, out->at, bits);
 }
 
@@ -254,7 +276,7 @@ static void fill_stack(struct reader *r, struct column_data *out, const struct r
 		.dictionary = (kind) + 1, .fill = fill_##column_name, .text = (description) \
 	}
 
-enum { COLUMN_RANGE = 14, COLUMN_STACK };
+enum { COLUMN_STATUS = 11, COLUMN_ERROR, COLUMN_REFUSED, COLUMN_RANGE, COLUMN_STACK };
 
 static const struct column columns[] = {
 	COLUMN(session, COLUMN_I32, "", false, "number of the session"),
@@ -270,11 +292,13 @@ static const struct column columns[] = {
 	      "launch, memcpy, memset, allocation, free, synchronisation, marker, retain or other"),
 	COLUMN(start_ns, COLUMN_I64, "ns", false, "start, since 1970"),
 	COLUMN(duration_ns, COLUMN_I64, "ns", false, "duration"),
-	COLUMN(status, COLUMN_I32, "", true, "status that the call returned"),
-	TEXTS(error, DICTIONARY_ERROR, true, "name of the status, if the call failed"),
-	COLUMN(refused, COLUMN_BOOL, "", false,
-	       "the program only tried: a feature is missing, or an object is already in the "
-	       "requested state"),
+	[COLUMN_STATUS] = COLUMN(status, COLUMN_I32, "", true, "status that the call returned"),
+	[COLUMN_ERROR] =
+		TEXTS(error, DICTIONARY_ERROR, true, "name of the status, if the call failed"),
+	[COLUMN_REFUSED] = COLUMN(
+		refused, COLUMN_BOOL, "", false,
+		"the program only tried: a feature is missing, or an object is already in the "
+		"requested state"),
 	[COLUMN_RANGE] = COLUMN(range, COLUMN_I64, "", true,
 				"id of the innermost range of the program that contains the call"),
 	[COLUMN_STACK] =
@@ -301,6 +325,8 @@ static int open_calls(struct reader *r)
 	struct calls *c = r->own;
 	int status;
 
+	c->needs_status =
+		r->wants[COLUMN_STATUS] || r->wants[COLUMN_ERROR] || r->wants[COLUMN_REFUSED];
 	if (r->wants[COLUMN_RANGE]) {
 		status = range_tops_create(r, &c->tops);
 		if (status)
@@ -326,6 +352,8 @@ static int next_calls(struct reader *r, struct rows *rows, size_t most)
 
 		rows->operation[i] = operations_find(&c->operations, r, k->op);
 	}
+	if (c->needs_status)
+		read_statuses(c, rows);
 	return c->tops ? range_tops_enter(c->tops, rows->thread) : 1;
 }
 
