@@ -285,7 +285,7 @@ def test_a_file_that_is_not_there_ends_it_before_anything_is_written(synth, tap,
     (("a.gputap",), "no output file"),
     (("a.gputap", "-o", "x.gputap", "-o", "y.gputap"), "twice"),
     (("a.gputap", "-o", "x.jso"), "did you mean '.json'"),
-    (("a.gputap", "-o", "x.parquet"), "valid: .gputap, .pftrace"),
+    (("a.gputap", "-o", "x.parquot"), "did you mean '.parquet'"),
     (("a.gputap", "-o", "x", "--format", "gputep"), "unknown format 'gputep'"),
     (("a.gputap", "--out", "x", "--ouptut"), "--ouptut"),
 ])

@@ -59,7 +59,7 @@ def test_pip_installs_the_package_which_finds_its_source_trees_build(run, repo, 
     script = f"import gputap.library; {SCRIPT}"
     out = run([sys.executable, "-c", script, capture],
               env={"PYTHONPATH": "site", "PATH": "/usr/bin:/bin"}).out
-    assert out == f"{tree}/build/libgputap-capture.so.0 True 21 True\n"
+    assert out == f"{tree}/build/libgputap-capture.so.0 True 22 True\n"
 
 
 def test_the_library_beside_the_command_in_path_is_found(run, repo, build, tmp_path, capture):
@@ -72,7 +72,7 @@ def test_the_library_beside_the_command_in_path_is_found(run, repo, build, tmp_p
     script = f"import gputap.library; {SCRIPT}"
     out = run([sys.executable, "-c", script, capture],
               env={"PYTHONPATH": "site", "PATH": f"{tmp_path}/bin:/usr/bin:/bin"}).out
-    assert out == f"{build}/libgputap-capture.so.0 True 21 True\n"
+    assert out == f"{build}/libgputap-capture.so.0 True 22 True\n"
 
 
 def test_an_installed_copy_finds_the_library_of_its_prefix(run, repo, build, tmp_path, capture):
@@ -89,7 +89,7 @@ def test_an_installed_copy_finds_the_library_of_its_prefix(run, repo, build, tmp
     for path in ("share/gputap/python", "lib/python3/dist-packages"):
         out = run([sys.executable, "-c", script, capture],
                   env={"PYTHONPATH": prefix / path, "PATH": "/usr/bin:/bin"}).out
-        assert out == f"{prefix}/lib/libgputap-capture.so.0 True 21 True\n"
+        assert out == f"{prefix}/lib/libgputap-capture.so.0 True 22 True\n"
 
 
 def test_an_editable_installation_refers_to_the_source_tree(run, repo, tmp_path):
@@ -181,7 +181,7 @@ def all_pythons():
 def test_each_python_of_this_machine_can_use_the_package(run, capture, build, version):
     result = run([all_pythons()[version], "-B", "-W", "error", "-c",
                   f"import gputap.library; {SCRIPT}", capture], env=ENVIRONMENT)
-    assert result.out == f"{build}/libgputap-capture.so.0 True 21 True\n" and result.err == ""
+    assert result.out == f"{build}/libgputap-capture.so.0 True 22 True\n" and result.err == ""
 
 
 # Types ---------------------------------------------------------------------------------

@@ -169,7 +169,8 @@ GPUTAP_API int gputap_capture_health(const struct gputap_capture *capture,
  * @session: number of the session, from 0, as in table `sessions`
  * @health:  receives the state of this session; `sessions` is 1
  * Return: 0; -ENOENT: no such session; -EINVAL.
- * Thread: any.   Since: 0.1
+ * Owner:  @health stays the caller's.
+ * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_capture_session_health(const struct gputap_capture *capture, size_t session,
 					     struct gputap_capture_health *health);
@@ -263,9 +264,7 @@ GPUTAP_API int gputap_capture_stream(const struct gputap_capture *capture, const
 				     const struct gputap_capture_stream_options *options,
 				     struct ArrowArrayStream *out);
 
-/* Python ------------------------------------------------------------------- */
-
-/* PyCapsule_GetPointer(); takes a PyObject. */
+/* PyCapsule_GetPointer() of Python; takes a PyObject. */
 typedef void *gputap_capture_capsule_pointer(void *capsule, const char *name);
 /* A PyCapsule_Destructor; takes a PyObject. */
 typedef void gputap_capture_capsule_release(void *capsule);

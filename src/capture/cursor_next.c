@@ -647,11 +647,15 @@ static __attribute__((noinline)) int margin_items(struct gt_cursor *k)
 /* At the end of a piece, continue with the next one if a call is open. Return 1 if so. */
 static int enter_margin(struct gt_cursor *k)
 {
-	const struct ring_stream *s = &k->capture->streams[k->stream - 1];
-	const size_t end = s->first + s->count;
 	int status = k->group_count > 0;
+	const struct ring_stream *s;
+	size_t end;
 
-	if (k->margin != GT_MARGIN_NONE || k->block_end == end)
+	if (k->margin != GT_MARGIN_NONE || !k->stream)
+		return 0;
+	s = &k->capture->streams[k->stream - 1];
+	end = s->first + s->count;
+	if (k->block_end == end)
 		return 0;
 	if (!status && k->has_overflow)
 		status = gt_cursor_is_call_open(k, s->first, k->block_end);
