@@ -72,4 +72,17 @@ void put_list(struct column_data *out, size_t i, const int32_t *elements, size_t
 	bits |= (uint64_t)(n >= 0) << i; \
 	FILL_END_NULLABLE
 
+/* Describe a column that fill_NAME() fills. */
+#define FILLED_COLUMN(column_name, column_type, column_unit, null, description)       \
+	{                                                                             \
+		.name = #column_name, .type = (column_type), .unit = (column_unit),   \
+		.nullable = (null), .fill = fill_##column_name, .text = (description) \
+	}
+/* The same for a column of texts. */
+#define FILLED_TEXTS(column_name, kind, null, description)                                  \
+	{                                                                                   \
+		.name = #column_name, .type = COLUMN_I32, .unit = "", .nullable = (null),   \
+		.dictionary = (kind) + 1, .fill = fill_##column_name, .text = (description) \
+	}
+
 #endif

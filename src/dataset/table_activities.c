@@ -71,17 +71,6 @@ FILL_IF(graph_node, int32_t, k->replay && k->ordinal_in_graph != UINT32_MAX,
 	clip(k->ordinal_in_graph))
 FILL_IF(graph_replay, int32_t, k->replay, clip(k->replay))
 
-#define COLUMN(column_name, column_type, column_unit, null, description)              \
-	{                                                                             \
-		.name = #column_name, .type = (column_type), .unit = (column_unit),   \
-		.nullable = (null), .fill = fill_##column_name, .text = (description) \
-	}
-#define TEXTS(column_name, kind, null, description)                                         \
-	{                                                                                   \
-		.name = #column_name, .type = COLUMN_I32, .unit = "", .nullable = (null),   \
-		.dictionary = (kind) + 1, .fill = fill_##column_name, .text = (description) \
-	}
-
 enum {
 	COLUMN_THREAD = 2,
 	COLUMN_CALL,
@@ -92,36 +81,39 @@ enum {
 };
 
 static const struct column columns[] = {
-	COLUMN(session, COLUMN_I32, "", false, "number of the session"),
-	COLUMN(process, COLUMN_I32, "", false, "number of the process"),
-	[COLUMN_THREAD] = COLUMN(thread, COLUMN_I32, "", true,
-				 "number of the thread that made the launching call"),
-	[COLUMN_CALL] = COLUMN(call, COLUMN_I64, "", true, "id of the launching call"),
-	TEXTS(domain, DICTIONARY_DOMAIN, false, "API that executed the activity"),
-	TEXTS(kind, DICTIONARY_KIND, false, "such as kernel, memcpy H2D, memset, graph"),
-	TEXTS(name, DICTIONARY_NAME, true, "name of the kernel, demangled"),
-	[COLUMN_DEVICE] = COLUMN(device, COLUMN_I32, "", true, "number of the device"),
-	[COLUMN_QUEUE] = COLUMN(queue, COLUMN_I32, "", true, "number of the queue or stream"),
-	COLUMN(start_ns, COLUMN_I64, "ns", true, "start on the device, since 1970"),
-	COLUMN(duration_ns, COLUMN_I64, "ns", true, "duration on the device"),
-	COLUMN(queued_ns, COLUMN_I64, "ns", true, "time at which the runtime queued it"),
-	COLUMN(submitted_ns, COLUMN_I64, "ns", true, "time at which the runtime submitted it"),
-	COLUMN(call_start_ns, COLUMN_I64, "ns", true, "start of the launching call"),
-	COLUMN(bytes, COLUMN_I64, "bytes", true, "bytes moved or set"),
-	COLUMN(global_x, COLUMN_I64, "", false, "work-items (threads) in x"),
-	COLUMN(global_y, COLUMN_I64, "", false, "work-items in y"),
-	COLUMN(global_z, COLUMN_I64, "", false, "work-items in z"),
-	COLUMN(local_x, COLUMN_I32, "", false, "work-items of a work-group (block) in x"),
-	COLUMN(local_y, COLUMN_I32, "", false, "work-items of a work-group in y"),
-	COLUMN(local_z, COLUMN_I32, "", false, "work-items of a work-group in z"),
+	FILLED_COLUMN(session, COLUMN_I32, "", false, "number of the session"),
+	FILLED_COLUMN(process, COLUMN_I32, "", false, "number of the process"),
+	[COLUMN_THREAD] = FILLED_COLUMN(thread, COLUMN_I32, "", true,
+					"number of the thread that made the launching call"),
+	[COLUMN_CALL] = FILLED_COLUMN(call, COLUMN_I64, "", true, "id of the launching call"),
+	FILLED_TEXTS(domain, DICTIONARY_DOMAIN, false, "API that executed the activity"),
+	FILLED_TEXTS(kind, DICTIONARY_KIND, false, "such as kernel, memcpy H2D, memset, graph"),
+	FILLED_TEXTS(name, DICTIONARY_NAME, true, "name of the kernel, demangled"),
+	[COLUMN_DEVICE] = FILLED_COLUMN(device, COLUMN_I32, "", true, "number of the device"),
+	[COLUMN_QUEUE] =
+		FILLED_COLUMN(queue, COLUMN_I32, "", true, "number of the queue or stream"),
+	FILLED_COLUMN(start_ns, COLUMN_I64, "ns", true, "start on the device, since 1970"),
+	FILLED_COLUMN(duration_ns, COLUMN_I64, "ns", true, "duration on the device"),
+	FILLED_COLUMN(queued_ns, COLUMN_I64, "ns", true, "time at which the runtime queued it"),
+	FILLED_COLUMN(submitted_ns, COLUMN_I64, "ns", true,
+		      "time at which the runtime submitted it"),
+	FILLED_COLUMN(call_start_ns, COLUMN_I64, "ns", true, "start of the launching call"),
+	FILLED_COLUMN(bytes, COLUMN_I64, "bytes", true, "bytes moved or set"),
+	FILLED_COLUMN(global_x, COLUMN_I64, "", false, "work-items (threads) in x"),
+	FILLED_COLUMN(global_y, COLUMN_I64, "", false, "work-items in y"),
+	FILLED_COLUMN(global_z, COLUMN_I64, "", false, "work-items in z"),
+	FILLED_COLUMN(local_x, COLUMN_I32, "", false, "work-items of a work-group (block) in x"),
+	FILLED_COLUMN(local_y, COLUMN_I32, "", false, "work-items of a work-group in y"),
+	FILLED_COLUMN(local_z, COLUMN_I32, "", false, "work-items of a work-group in z"),
 	[COLUMN_SOURCE] =
-		COLUMN(source_device, COLUMN_I32, "", true, "copy between devices: source"),
+		FILLED_COLUMN(source_device, COLUMN_I32, "", true, "copy between devices: source"),
 	[COLUMN_TARGET] =
-		COLUMN(target_device, COLUMN_I32, "", true, "copy between devices: target"),
-	COLUMN(status, COLUMN_I32, "", false, "0: completed; below 0: error of the runtime"),
-	COLUMN(graph, COLUMN_I32, "", true, "number of the graph that contains the activity"),
-	COLUMN(graph_node, COLUMN_I32, "", true, "ordinal of its node in the graph"),
-	COLUMN(graph_replay, COLUMN_I32, "", true, "number of the graph's launch"),
+		FILLED_COLUMN(target_device, COLUMN_I32, "", true, "copy between devices: target"),
+	FILLED_COLUMN(status, COLUMN_I32, "", false, "0: completed; below 0: error of the runtime"),
+	FILLED_COLUMN(graph, COLUMN_I32, "", true,
+		      "number of the graph that contains the activity"),
+	FILLED_COLUMN(graph_node, COLUMN_I32, "", true, "ordinal of its node in the graph"),
+	FILLED_COLUMN(graph_replay, COLUMN_I32, "", true, "number of the graph's launch"),
 };
 
 static int open_activities(struct reader *r)

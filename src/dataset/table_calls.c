@@ -265,52 +265,44 @@ static void fill_stack(struct reader *r, struct column_data *out, const struct r
 
 /* The table -------------------------------------------------------------------------- */
 
-#define COLUMN(column_name, column_type, column_unit, null, description)              \
-	{                                                                             \
-		.name = #column_name, .type = (column_type), .unit = (column_unit),   \
-		.nullable = (null), .fill = fill_##column_name, .text = (description) \
-	}
-#define TEXTS(column_name, kind, null, description)                                         \
-	{                                                                                   \
-		.name = #column_name, .type = COLUMN_I32, .unit = "", .nullable = (null),   \
-		.dictionary = (kind) + 1, .fill = fill_##column_name, .text = (description) \
-	}
-
 enum { COLUMN_STATUS = 11, COLUMN_ERROR, COLUMN_REFUSED, COLUMN_RANGE, COLUMN_STACK };
 
 static const struct column columns[] = {
-	COLUMN(session, COLUMN_I32, "", false, "number of the session"),
-	COLUMN(process, COLUMN_I32, "", false, "number of the process"),
-	COLUMN(thread, COLUMN_I32, "", true, "number of the thread"),
-	COLUMN(id, COLUMN_I64, "", false, "id of the call"),
-	COLUMN(parent, COLUMN_I64, "", true, "id of the enclosing call"),
-	COLUMN(depth, COLUMN_I16, "", false, "number of enclosing calls"),
-	TEXTS(domain, DICTIONARY_DOMAIN, false,
-	      "API: such as opencl, hip, cuda_runtime; ranges: annotations"),
-	TEXTS(operation, DICTIONARY_OPERATION, false, "name of the function"),
-	TEXTS(kind, DICTIONARY_KIND, false,
-	      "launch, memcpy, memset, allocation, free, synchronisation, marker, retain or other"),
-	COLUMN(start_ns, COLUMN_I64, "ns", false, "start, since 1970"),
-	COLUMN(duration_ns, COLUMN_I64, "ns", false, "duration"),
-	[COLUMN_STATUS] = COLUMN(status, COLUMN_I32, "", true, "status that the call returned"),
-	[COLUMN_ERROR] =
-		TEXTS(error, DICTIONARY_ERROR, true, "name of the status, if the call failed"),
-	[COLUMN_REFUSED] = COLUMN(
+	FILLED_COLUMN(session, COLUMN_I32, "", false, "number of the session"),
+	FILLED_COLUMN(process, COLUMN_I32, "", false, "number of the process"),
+	FILLED_COLUMN(thread, COLUMN_I32, "", true, "number of the thread"),
+	FILLED_COLUMN(id, COLUMN_I64, "", false, "id of the call"),
+	FILLED_COLUMN(parent, COLUMN_I64, "", true, "id of the enclosing call"),
+	FILLED_COLUMN(depth, COLUMN_I16, "", false, "number of enclosing calls"),
+	FILLED_TEXTS(domain, DICTIONARY_DOMAIN, false,
+		     "API: such as opencl, hip, cuda_runtime; ranges: annotations"),
+	FILLED_TEXTS(operation, DICTIONARY_OPERATION, false, "name of the function"),
+	FILLED_TEXTS(kind, DICTIONARY_KIND, false,
+		     "launch, memcpy, memset, allocation, free, synchronisation, marker, retain or "
+		     "other"),
+	FILLED_COLUMN(start_ns, COLUMN_I64, "ns", false, "start, since 1970"),
+	FILLED_COLUMN(duration_ns, COLUMN_I64, "ns", false, "duration"),
+	[COLUMN_STATUS] =
+		FILLED_COLUMN(status, COLUMN_I32, "", true, "status that the call returned"),
+	[COLUMN_ERROR] = FILLED_TEXTS(error, DICTIONARY_ERROR, true,
+				      "name of the status, if the call failed"),
+	[COLUMN_REFUSED] = FILLED_COLUMN(
 		refused, COLUMN_BOOL, "", false,
 		"the program only tried: a feature is missing, or an object is already in the "
 		"requested state"),
-	[COLUMN_RANGE] = COLUMN(range, COLUMN_I64, "", true,
-				"id of the innermost range of the program that contains the call"),
-	[COLUMN_STACK] =
-		COLUMN(stack, COLUMN_I32, "", true, "number of the call stack in its process"),
-	COLUMN(bytes, COLUMN_I64, "bytes", true, "bytes moved, set or allocated"),
-	COLUMN(address, COLUMN_I64, "", true, "address allocated or freed"),
-	COLUMN(stream, COLUMN_I64, "", true, "handle of the stream or queue"),
-	COLUMN(event, COLUMN_I64, "", true, "handle of the event"),
-	COLUMN(blocking, COLUMN_BOOL, "", true,
-	       "the call returns after the device has done what was requested"),
-	COLUMN(collective, COLUMN_BOOL, "", false,
-	       "all processes of a communicator make the call together"),
+	[COLUMN_RANGE] =
+		FILLED_COLUMN(range, COLUMN_I64, "", true,
+			      "id of the innermost range of the program that contains the call"),
+	[COLUMN_STACK] = FILLED_COLUMN(stack, COLUMN_I32, "", true,
+				       "number of the call stack in its process"),
+	FILLED_COLUMN(bytes, COLUMN_I64, "bytes", true, "bytes moved, set or allocated"),
+	FILLED_COLUMN(address, COLUMN_I64, "", true, "address allocated or freed"),
+	FILLED_COLUMN(stream, COLUMN_I64, "", true, "handle of the stream or queue"),
+	FILLED_COLUMN(event, COLUMN_I64, "", true, "handle of the event"),
+	FILLED_COLUMN(blocking, COLUMN_BOOL, "", true,
+		      "the call returns after the device has done what was requested"),
+	FILLED_COLUMN(collective, COLUMN_BOOL, "", false,
+		      "all processes of a communicator make the call together"),
 	{.name = "arguments",
 	 .type = COLUMN_TEXT,
 	 .unit = "",

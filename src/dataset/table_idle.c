@@ -6,8 +6,6 @@
 #include "dataset/table_reader.h"
 #include "record/operation.h"
 
-#include "analysis/base/sorter.h"
-
 struct idle_part_row {
 	int64_t start_ns, duration_ns, gap_start_ns, gap_duration_ns;
 	int32_t session, process, thread, device;
@@ -85,16 +83,8 @@ static int open_idle(struct reader *r)
 static int next_idle(struct reader *r, struct rows *rows, size_t most)
 {
 	struct idle_table *own = r->own;
-	const void *part;
-	int status = 0;
 
-	while (rows->count < most && (status = sorter_next(&own->parts, &part)) > 0) {
-		struct idle_part_row *row = (struct idle_part_row *)r->rows + rows->count;
-
-		*row = *(const struct idle_part_row *)part;
-		rows->row[rows->count++] = row;
-	}
-	return rows->count ? 1 : status;
+	return reader_next_sorted(r, rows, most, &own->parts);
 }
 
 static void close_idle(struct reader *r)

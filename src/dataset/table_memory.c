@@ -3,7 +3,6 @@
  * Each session is computed by itself, so that its rows do not depend on which sessions are read. */
 #include <errno.h>
 
-#include "analysis/base/sorter.h"
 #include "analysis/model/memory_use.h"
 #include "dataset/table_reader.h"
 #include "record/operation.h"
@@ -120,16 +119,8 @@ static int open_memory(struct reader *r)
 static int next_memory(struct reader *r, struct rows *rows, size_t most)
 {
 	struct memory *own = r->own;
-	const void *change;
-	int status = 0;
 
-	while (rows->count < most && (status = sorter_next(&own->rows, &change)) > 0) {
-		struct memory_row *row = (struct memory_row *)r->rows + rows->count;
-
-		*row = *(const struct memory_row *)change;
-		rows->row[rows->count++] = row;
-	}
-	return rows->count ? 1 : status;
+	return reader_next_sorted(r, rows, most, &own->rows);
 }
 
 static void close_memory(struct reader *r)

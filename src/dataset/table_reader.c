@@ -206,3 +206,17 @@ int reader_next_entries(struct reader *r, struct rows *rows, size_t most, size_t
 	}
 	return rows->count > 0;
 }
+
+int reader_next_sorted(struct reader *r, struct rows *rows, size_t most, struct sorter *sorted)
+{
+	const size_t bytes = r->table->row_bytes;
+	const void *row;
+	int status = 0;
+
+	/* a row of the sorter is valid until the next one */
+	while (rows->count < most && (status = sorter_next(sorted, &row)) > 0) {
+		rows->row[rows->count] = memcpy(r->rows + rows->count * bytes, row, bytes);
+		rows->count++;
+	}
+	return rows->count ? 1 : status;
+}

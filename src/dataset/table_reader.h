@@ -9,6 +9,7 @@
 #ifndef GPUTAP_DATASET_TABLE_READER_H
 #define GPUTAP_DATASET_TABLE_READER_H
 
+#include "analysis/base/sorter.h"
 #include "analysis/tables/summary.h"
 #include "dataset/dataset.h"
 #include "dataset/dictionary.h"
@@ -166,6 +167,9 @@ static inline int32_t reader_session_of(const struct reader *r, uint32_t process
  * until there are @most rows. @build: fills a zeroed row; returns false to leave out the entry */
 int reader_next_entries(struct reader *r, struct rows *rows, size_t most, size_t entry_count,
 			bool (*build)(struct reader *r, size_t entry, void *row));
+
+/* Implements table.next() for tables whose rows were sorted. */
+int reader_next_sorted(struct reader *r, struct rows *rows, size_t most, struct sorter *sorted);
 
 /* Return the number of a text in a dictionary; -1 for NULL. */
 static inline int32_t reader_text(struct reader *r, enum dictionary_kind kind, const char *text)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/base/sorter.h"
 #include "analysis/tables/rank_sums.h"
 #include "dataset/activity_values.h"
 #include "dataset/range_tops.h"
@@ -132,16 +131,8 @@ static int open_waits(struct reader *r)
 static int next_waits(struct reader *r, struct rows *rows, size_t most)
 {
 	struct waits *own = r->own;
-	const void *wait;
-	int status = 0;
 
-	while (rows->count < most && (status = sorter_next(&own->rows, &wait)) > 0) {
-		struct wait_row *row = (struct wait_row *)r->rows + rows->count;
-
-		*row = *(const struct wait_row *)wait;
-		rows->row[rows->count++] = row;
-	}
-	return rows->count ? 1 : status;
+	return reader_next_sorted(r, rows, most, &own->rows);
 }
 
 static void close_waits(struct reader *r)
