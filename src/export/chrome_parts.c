@@ -202,7 +202,7 @@ static int append_note(struct appending *a, const struct gt_chrome_note *note)
 static int append_part(void *exporter, const struct gt_part *part)
 {
 	struct appending a = {exporter, part->out.base, 0};
-	const char *p = part->notes, *end = p + part->note_bytes;
+	const char *p = part->notes, *end = p ? p + part->note_bytes : NULL;
 	int status = 0;
 
 	while (!status && p < end) {
