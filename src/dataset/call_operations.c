@@ -50,7 +50,6 @@ static struct value_plan make_plan(const struct gt_operation_info *info, enum gt
 static void describe_operation(struct operation *o, struct reader *r, uint32_t op)
 {
 	*o = (struct operation){
-		.op = op,
 		.info = gt_operation(op),
 		.domain = reader_text(r, DICTIONARY_DOMAIN,
 				      gt_domain_name((enum gt_domain)GT_OP_DOMAIN(op))),
@@ -64,7 +63,6 @@ static void describe_operation(struct operation *o, struct reader *r, uint32_t o
 		return;
 	for (unsigned v = 0; v < VALUE_COUNT; v++)
 		o->values[v] = make_plan(o->info, roles[v]);
-	o->blocks = o->info->waits || o->info->kind == GT_KIND_COPY;
 	o->blocking = o->info->waits                  ? GT_BLOCKING_YES
 		      : o->info->kind == GT_KIND_COPY ? gt_call_blocking(op, NULL)
 						      : GT_BLOCKING_NO;

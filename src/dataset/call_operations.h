@@ -24,12 +24,10 @@ struct value_plan {
 enum { VALUE_BYTES, VALUE_ADDRESS, VALUE_STREAM, VALUE_EVENT, VALUE_COUNT };
 
 struct operation {
-	uint32_t op;                          /* of the first call */
 	const struct gt_operation_info *info; /* NULL: unknown */
 	int32_t domain, name, kind;           /* texts of the reader's dictionaries */
 	struct value_plan values[VALUE_COUNT];
 	enum gt_blocking blocking; /* GT_BLOCKING_UNKNOWN: depends on the call */
-	bool blocks;               /* true if a call can be blocking */
 };
 
 /* Operations of a reader. Empty if zero-initialised. */

@@ -17,7 +17,6 @@ enum { SORT_BYTES = 8 << 20 };
 
 struct idle_table {
 	struct sorter parts;
-	uint64_t order; /* number of the next part */
 };
 
 /* Sorted by device and start, as idle_read() returns the parts. */

@@ -14,7 +14,7 @@
 
 /* A range as it is sorted. All bytes are defined. */
 struct sorted_range {
-	uint64_t start_ns, end_ns, begun, ended;
+	uint64_t start_ns, end_ns, begun;
 	uint32_t process, ordinal;
 	int32_t name, kind, scope, category, shapes, payload;
 	uint8_t is_step, is_nested, is_instant, pad[5];
@@ -71,7 +71,6 @@ static void add_range(struct reader *r, const struct gt_range *range)
 		.start_ns = range->start_ns,
 		.end_ns = range->end_ns,
 		.begun = range->begun,
-		.ended = range->ended,
 		.process = range->process,
 		.ordinal = range->ordinal,
 		.name = reader_text(r, DICTIONARY_RANGE, range->name),

@@ -111,7 +111,7 @@ void reader_destroy(struct reader *r)
 	for (unsigned i = 0; i < DICTIONARY_COUNT; i++)
 		dictionary_fini(&r->dictionaries[i]);
 	dataset_put(r->dataset);
-	free((char *)(uintptr_t)r->where);
+	free(r->where);
 	free(r->wants);
 	free(r->own);
 	free(r->rows);

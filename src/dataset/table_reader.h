@@ -74,7 +74,7 @@ struct table {
 	const struct column *columns;
 	size_t column_count;
 	size_t row_bytes; /* 0: rows are items */
-	/* rows that a call of next() may return use r->own, which is `own_bytes` long and zeroed */
+	/* size of r->own, the state of the table, which is zeroed at first */
 	size_t own_bytes;
 	/* Prepare reading; may be NULL. All functions return 0 or negative errno with a cause, and
 	 * may call memory_ran_out(). */
@@ -103,7 +103,7 @@ struct selection {
 struct reader {
 	struct dataset *dataset;
 	const struct table *table;
-	const char *where;                    /* owned; NULL: all records */
+	char *where;                          /* owned; NULL: all records */
 	uint32_t first_session, last_session; /* sessions whose rows are read */
 	size_t first_stream, stream_count;    /* streams of these sessions and this part */
 	bool is_empty;                        /* true if this part has no rows */
