@@ -298,7 +298,8 @@ def test_where_reads_the_records_of_one_step(traced, tap, work):
         assert both.activities.to_arrow().num_rows == 8
         assert both.calls.to_arrow().num_rows == 0
         assert both.expression == "(range=step#7) and (kind=kernel)"
-        assert both.processes.to_arrow().num_rows == 1  # other tables stay complete
+        # other tables stay complete; PoCL starts a linker if its cache is empty
+        assert both.processes.to_arrow().equals(capture.processes.to_arrow())
         load = [r for r in rows_of(step.ranges) if r["name"] == "load"]
         assert len(load) == 1 and load[0]["duration_ns"] > 30_000_000
         assert capture.calls.to_arrow().num_rows == 189  # unchanged

@@ -363,7 +363,8 @@ class Capture:
         return self.connect().sql(query)
 
     def to_parquet(self, folder: str, **options: Any) -> Any:
-        """Write all tables as Parquet files, as `gputap export -o FOLDER.parquet/`."""
+        """Write all tables as Parquet files, as `gputap export -o FOLDER.parquet/`. Options: as for
+        gputap.parquet.export()."""
         from gputap import parquet
         return parquet.export(self.paths, folder, where=self.expression, **options)
 

@@ -25,6 +25,8 @@ Files: zstd level 1, row groups of 131,072 rows in the order of threads, delta-e
 dictionary-encoded texts (plain strings for the reader), statistics. Each file's metadata
 (gputap.seen, gputap.lost, ..) says what its session lacks; these numbers are of the whole session,
 not of the file's rows."""
+from __future__ import annotations
+
 import argparse
 import contextlib
 import ctypes
@@ -37,6 +39,7 @@ import signal
 import sys
 import tempfile
 import warnings
+from typing import Any
 
 import gputap
 from gputap import parquet_jobs
@@ -58,9 +61,10 @@ class Exported:
     problems: list of the captures' gaps, as text. is_damaged: a capture has no end or could not be
     read completely; the readable part was written."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.written = self.already_there = self.rows = self.bytes = 0
-        self.problems, self.is_damaged = [], False
+        self.problems: list[str] = []
+        self.is_damaged = False
 
     def _add(self, result):
         written, there, rows, size = result
@@ -74,8 +78,10 @@ class Exported:
                 f'{self.rows:,} rows, {self.bytes:,} bytes>')
 
 
-def export(paths, folder, where=None, tables=None, jobs=None, part=None, columns=None,
-           arguments=False, force=False, progress=None):
+def export(paths: list[str], folder: str, where: str | None = None,
+           tables: list[str] | None = None, jobs: int | None = None,
+           part: tuple[int, int] | None = None, columns: dict[str, list[str]] | None = None,
+           arguments: bool = False, force: bool = False, progress: Any = None) -> Exported:
     """Write captures as Parquet files into a folder; returns an Exported.
 
     paths, where: as for gputap.open()

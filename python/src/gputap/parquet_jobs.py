@@ -80,6 +80,9 @@ def run(plan, units, folder, force, jobs, report):
 
 # Workers ----------------------------------------------------------------------
 
+HELD = {signal.SIGINT, signal.SIGTERM}  # until a new worker handles them
+
+
 def _end(number, frame):
     raise SystemExit(0)
 
@@ -88,6 +91,7 @@ def _work(pipe, plan, units, folder, force, parent):
     """Body of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     signal.signal(signal.SIGTERM, _end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
     sys.unraisablehook = lambda _: None  # _end() while an object is being destroyed
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
@@ -116,9 +120,13 @@ class _Worker:
         self.pipe, other = context.Pipe()
         self.unit = None
         self.process = context.Process(target=_work, args=(other, *arguments), daemon=True)
-        with warnings.catch_warnings():  # of fork() in a program with threads
-            warnings.simplefilter('ignore', DeprecationWarning)
-            self.process.start()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
+        try:
+            with warnings.catch_warnings():  # of fork() in a program with threads
+                warnings.simplefilter('ignore', DeprecationWarning)
+                self.process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         other.close()
 
     def give(self, number, unit):

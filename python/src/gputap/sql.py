@@ -7,9 +7,12 @@ a Parquet dataset. All of them get the views of share/gputap/sql.
     gputap.sql.connect('job.parquet').sql('select * from stragglers')
     gputap.sql.spark_views(spark, 'job.parquet'); spark.sql('select * from stragglers')
 """
+from __future__ import annotations
+
 import glob
 import os
 import re
+from typing import Any
 
 from gputap.capture import Column, need
 from gputap.library import Error, columns, library, tables
@@ -36,7 +39,7 @@ def _folders():
     yield os.path.join(here, '../../../share/gputap/sql')  # in the source tree
 
 
-def views():
+def views() -> dict[str, str]:
     """Return the views as {name: text of the query}. The comment at the start of a text describes
     the view and its columns."""
     for folder in _folders():
@@ -147,7 +150,7 @@ _SPARK_TYPES = {'bool': 'boolean', 'int16': 'smallint', 'int32': 'int', 'int64':
                 'list<int32>': 'array<int>'}
 
 
-def is_dataset(path):
+def is_dataset(path: str) -> bool:
     """Return True if the path is a folder of Parquet files that `gputap export` wrote."""
     return os.path.isdir(path) and bool(_table_folders(path))
 
@@ -206,7 +209,7 @@ def _connect_dataset(folder):
     return connection
 
 
-def connect(source):
+def connect(source: Any) -> Any:
     """Return a DuckDB connection with a view for each table, and the views of share/gputap/sql.
 
     source: a Capture, or the path of a dataset (`gputap export -o job.parquet/`)
@@ -221,7 +224,7 @@ def connect(source):
     return _connect_capture(source)
 
 
-def spark_views(spark, folder):
+def spark_views(spark: Any, folder: str) -> None:
     """Register the tables of a dataset as temporary views of a Spark session, and the views of
     share/gputap/sql.
 
