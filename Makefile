@@ -30,7 +30,7 @@ bench:            # measure, print a table, write docs/internals/performance.md'
 	@tools/setup bench && $(MAKE) --no-print-directory all && ninja -C $(BUILD) && tools/bench
 docs:             # build/site: the documents with search, for a browser; fails if a link is broken
 	@tools/setup docs && NO_MKDOCS_2_WARNING=1 build/docs-venv/bin/mkdocs build --strict
-generate:         # make generated/ from api/ (needs nothing but Python)
+generate:         # make the public headers and the golden files of tests/gen from api/
 	@tools/generate && tools/generate --output tests/gen/golden tests/gen/tiny.api
 deb:              # build/gputap_*.deb
 	@tools/setup deb && tools/deb

@@ -98,22 +98,31 @@ def header(group, named, sources):
     ] + ids + [f'}} pti_api_id_{group};', '', '#endif', ''])
 
 
-def outputs(apis):
-    """Return (path from the root, text) of the headers and of the table."""
-    by_name, made, rows = {api.domain: api for api in apis}, [], []
+def numbered(api, first, known):
+    """Yield (operation, number for ptiCallbackEnable()) of a domain."""
+    for op in api.real():
+        yield op, known.get(op.name, first + op.number) if first else op.number
+
+
+def headers(apis):
+    """Return (path from the root, text) of the public headers."""
+    by_name, made = {api.domain: api for api in apis}, []
     for group, domains in GROUPS.items():
         known = frozen(group)
         sources, named = [], [(number, name) for name, number in known.items()]
         for domain, first in domains:
-            api = by_name[domain]
-            sources += api.sources
-            for op in api.real():
-                number = known.get(op.name, first + op.number) if first else op.number
-                rows.append(row(api, op, number))
-                if number not in known.values():
-                    named.append((number, op.name))
+            sources += by_name[domain].sources
+            named += [(number, op.name) for op, number in numbered(by_name[domain], first, known)
+                      if number not in known.values()]
         made.append((f'include/compat/pti/pti_{group}_api_ids.h',
                      header(group, named, sorted(set(sources)))))
-    made.append(('generated/pti_operations.inc',
-                 BANNER.format('api/') + '\n'.join(rows) + '\n'))
     return made
+
+
+def table(apis):
+    """generated/pti_operations.inc"""
+    by_name = {api.domain: api for api in apis}
+    rows = [row(by_name[domain], op, number) for group, domains in GROUPS.items()
+            for domain, first in domains
+            for op, number in numbered(by_name[domain], first, frozen(group))]
+    return BANNER.format('api/') + '\n'.join(rows) + '\n'

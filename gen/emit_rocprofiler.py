@@ -161,16 +161,22 @@ def argument_names(api):
     return head(api, 'emit_rocprofiler.py') + '\n'.join(rows).replace('"\\0"', '""') + '\n'
 
 
-def outputs(api):
+def headers(api):
     """Return (path from the root, text) of the public headers, for the domains that have any."""
     if api.domain not in FOLDERS:
         return []
     folder, part, _ = FOLDERS[api.domain]
     base = f'include/compat/rocprofiler-sdk/{folder}'
     made = [(f'{base}/details/{part or "api"}_args.h', args(api)),
-            (f'{base}/{part}{"_" if part else ""}api_id.h', ids(api)),
-            (f'generated/{api.domain}_rocprofiler.inc', names(api)),
-            (f'generated/{api.domain}_rocprofiler_args.inc', argument_names(api))]
+            (f'{base}/{part}{"_" if part else ""}api_id.h', ids(api))]
     if api.domain in TABLES:
         made.append((f'{base}/details/{part or "api"}_table.h', table(api)))
     return made
+
+
+def outputs(api):
+    """Return (file name, text) of what the library is built from, for the same domains."""
+    if api.domain not in FOLDERS:
+        return []
+    return [(f'{api.domain}_rocprofiler.inc', names(api)),
+            (f'{api.domain}_rocprofiler_args.inc', argument_names(api))]

@@ -84,7 +84,7 @@ def operation_names():
     """Return {(domain, number): name} from the list of frozen operation numbers."""
     numbers = {
         name: int(number) for number, name in re.findall(r'X\((\d+), \w+, "(\w+)"', (
-            conftest.REPO / "generated/domains.h").read_text())
+            conftest.BUILD / "generated/domains.h").read_text())
     }
     rows = [
         line.split()

@@ -145,7 +145,7 @@ def test_every_enqueue_function_gives_the_right_kind_and_bytes(trace):
 
 
 def number_of():
-    text = (conftest.REPO / "generated/opencl_ops.h").read_text()
+    text = (conftest.BUILD / "generated/opencl_ops.h").read_text()
     return {name: int(number) for name, number in re.findall(r"GT_OPENCL_(\w+) = (\d+),", text)}
 
 

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import REPO
+from conftest import BUILD, REPO
 
 DRIVER = ["-d", "cuda_runtime,cuda_driver"]
 
@@ -20,7 +20,9 @@ def programs(build, tmp_path_factory):
     the runtime, one that contains a copy of it."""
     folder = tmp_path_factory.mktemp("cuda_runtime")
     runtime = build / "soft/cuda/cudart"
-    common = ["cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{REPO}"]
+    common = [
+        "cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{REPO}", f"-I{BUILD}"
+    ]
     program = REPO / "tests/cuda/runtime_program.c"
     inside = [REPO / "soft/cuda/cudart" / name for name in ("cudart.c", "cudart_driver.c")]
     for command in ([

@@ -14,7 +14,7 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 # matches `src/core/tap.h`, `tests/soft/isa_*` and `test_interception_{hip,hsa}.py`, but no build
 # outputs
 PATH = re.compile(
-    r"`((?:api|bench|cli|docs|examples|gen|generated|include|soft|src|tests|tools)/[\w./*{},-]*)`")
+    r"`((?:api|bench|cli|docs|examples|gen|include|soft|src|tests|tools)/[\w./*{},-]*)`")
 
 
 # matches `gt_call_begin()`, `struct gt_segment`, `GT_EVENT_LOSS` and `test_that_it_works`, but not

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import REPO
+from conftest import BUILD, REPO
 from test_gen_descriptions import describe
 
 PRELUDE = """
@@ -83,7 +83,7 @@ def compiles(tmp_path, text):
 def without_core(text):
     """Keep only the types of generated headers. C++ lacks C11 atomics, which other parts use."""
     for name in ("hip", "hip_compiler"):
-        made = (REPO / f"generated/{name}_wraps.h").read_text()
+        made = (BUILD / f"generated/{name}_wraps.h").read_text()
         structs = "\n".join(
             re.findall(r"^(?:struct gt_hip_\w+ \{.*|#ifndef gt_hip_.*|#define gt_hip_.*|#endif)$",
                        made.split("/* Weak:")[0], re.M))

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import conftest
-from conftest import REPO
+from conftest import BUILD, REPO
 
 KINDS = os.environ.get("GPUTAP_SANITIZE", "").split()
 
@@ -20,7 +20,9 @@ def programs(build, tmp_path_factory):
     driver."""
     folder = tmp_path_factory.mktemp("soft_cuda")
     libraries = build / "soft/cuda"
-    common = ["cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-g", f"-I{REPO}"]
+    common = [
+        "cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-g", f"-I{REPO}", f"-I{BUILD}"
+    ]
     for command in ([
             *common, "-shared", "-fPIC", REPO / "tests/cuda/driver_kernels.c", "-o",
             folder / "kernels.so"

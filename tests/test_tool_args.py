@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import REPO
+from conftest import BUILD, REPO
 
 sys.path.insert(0, str(REPO / "gen"))
 import describe  # noqa: E402
@@ -45,8 +45,8 @@ def test_arguments_lie_where_the_tables_say(name, tmp_path):
         + "\n"
     )
     result = subprocess.run([
-        "gcc", "-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", "-w", "-I", REPO, "-I", REPO / "src",
-        "-I", REPO / "include", source
+        "gcc", "-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", "-w", "-I", REPO, "-I", BUILD, "-I",
+        REPO / "src", "-I", REPO / "include", source
     ],
                             capture_output=True,
                             text=True)

@@ -82,7 +82,7 @@ def capture(tree, run, work):
 def test_a_runtime_is_added_by_one_description_and_one_folder(tree):
     changed = json.loads((tree / "changed.json").read_text())
     by_hand = [
-        name for name in changed if not name.startswith(("generated/", "include/gputap/domains.h"))
+        name for name in changed if not name == "include/gputap/domains.h"
     ]
     assert by_hand == [
         "api/toy.api", "src/runtime/toy/meson.build", "src/runtime/toy/toy_activity.c",
