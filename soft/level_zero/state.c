@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "soft/common/condition.h"
 #include "soft/level_zero/level_zero_parts.h"
 
 #define NS_PER_S 1000000000u
@@ -14,7 +15,7 @@
 struct soft_ze_config soft_ze_config;
 /* Held for tens of nanoseconds, so a thread that finds the lock taken spins before it sleeps. */
 pthread_mutex_t soft_ze_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
-pthread_cond_t soft_ze_changed = PTHREAD_COND_INITIALIZER;
+pthread_cond_t soft_ze_changed;
 uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS];
 uint32_t soft_ze_shared_pools;
 bool soft_ze_forked;
@@ -117,6 +118,11 @@ uint64_t soft_ze_ticks(void)
 	return soft_clock_ticks(&soft_ze_config.clock, soft_ze_host_ns());
 }
 
+__attribute__((constructor)) static void init_condition(void)
+{
+	soft_condition_init(&soft_ze_changed);
+}
+
 /* Wait, at most until @until unless NULL. Other processes cannot end this wait. Return true on
  * timeout. */
 static bool wait_until(const struct timespec *until)
@@ -135,15 +141,13 @@ static bool wait_until(const struct timespec *until)
 		soon.tv_nsec %= (long)NS_PER_S;
 		if (!until || soon.tv_sec < until->tv_sec ||
 		    (soon.tv_sec == until->tv_sec && soon.tv_nsec < until->tv_nsec)) {
-			pthread_cond_clockwait(&soft_ze_changed, &soft_ze_lock, CLOCK_MONOTONIC,
-					       &soon);
+			pthread_cond_timedwait(&soft_ze_changed, &soft_ze_lock, &soon);
 			if (soft_ze_on_look)
 				soft_ze_on_look();
 			return false;
 		}
 	}
-	over = pthread_cond_clockwait(&soft_ze_changed, &soft_ze_lock, CLOCK_MONOTONIC, until) ==
-	       ETIMEDOUT;
+	over = pthread_cond_timedwait(&soft_ze_changed, &soft_ze_lock, until) == ETIMEDOUT;
 	return over;
 }
 

@@ -20,6 +20,7 @@
 #include <pthread.h>
 
 #include "gputap/PrivateUse1TracingApi.h"
+#include "soft/common/condition.h"
 #include "soft/refdev/refdev.h"
 
 enum { DEPTH = 256 };
@@ -61,7 +62,7 @@ static pu1SubmittedFn _Atomic report_submitted;
  * condition. */
 static _Atomic uint64_t in_flight;
 static pthread_mutex_t flight_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t flight_over = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t flight_over;
 static _Atomic pid_t owner;
 static pthread_mutex_t order_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool subscribed;
@@ -515,6 +516,11 @@ static pu1Result graph_row(uint64_t graph, pu1GraphRow *row)
 	return row->node_count ? PU1_SUCCESS : PU1_ERROR_INVALID;
 }
 
+__attribute__((constructor)) static void init_condition(void)
+{
+	soft_condition_init(&flight_over);
+}
+
 static pu1Result wait_for_device(uint64_t timeout_ns)
 {
 	struct timespec until;
@@ -527,7 +533,7 @@ static pu1Result wait_for_device(uint64_t timeout_ns)
 	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&flight_lock);
 	while (atomic_load(&in_flight) && !rc)
-		rc = pthread_cond_clockwait(&flight_over, &flight_lock, CLOCK_MONOTONIC, &until);
+		rc = pthread_cond_timedwait(&flight_over, &flight_lock, &until);
 	pthread_mutex_unlock(&flight_lock);
 	return atomic_load(&in_flight) ? PU1_ERROR_ORDER : PU1_SUCCESS;
 }

@@ -303,13 +303,14 @@ static int find_lines(struct naming *n)
 		gt_bounded_lines(n->requests, n->request_count, n->options->lines_ns, on_line, n);
 	for (size_t i = 0; i < n->count; i++) {
 		struct wanted *w = &n->list[i];
+		const struct gt_line_request key = {
+			.file = w->file,
+			.address = w->file ? w->pc - w->code->base : 0,
+		};
 
 		if (w->file)
-			w->request =
-				bsearch(&(struct gt_line_request){.file = w->file,
-								  .address = w->pc - w->code->base},
-					n->requests, n->request_count, sizeof *n->requests,
-					compare_requests);
+			w->request = bsearch(&key, n->requests, n->request_count,
+					     sizeof *n->requests, compare_requests);
 		n->result->without_line += w->file && !(w->request && w->request->text);
 	}
 	return 0;

@@ -5,6 +5,7 @@
 #include "runtime/nvtx/nvtx_names.h"
 
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/emit.h"
@@ -62,7 +63,7 @@ uint64_t gt_nvtx_name_resource(const struct nvtx_resource_attributes *a, const c
 	/* only the thread library could map handles of other threads */
 	case NVTX_RESOURCE_THREAD_POSIX:
 		if (a->identifier == (uint64_t)pthread_self())
-			gt_nvtx_name_thread((uint32_t)gettid(), name);
+			gt_nvtx_name_thread((uint32_t)syscall(SYS_gettid), name);
 		break;
 	case NVTX_RESOURCE_CUDA_DEVICE:
 	case NVTX_RESOURCE_CUDART_DEVICE: gt_nvtx_name_device((int)a->identifier, name); break;
