@@ -452,12 +452,12 @@ int gt_writer_create(const char *path, struct gt_capture_writer **out)
 /* Write the header. If the disk is full, close a replaced capture to make room. */
 int gt_writer_put_header(struct gt_capture_writer *w, const uint8_t id[GT_CAPTURE_ID_BYTES])
 {
-	struct gt_file_header header = {.magic = GT_FILE_MAGIC,
-					.major = GT_FILE_MAJOR,
+	struct gt_file_header header = {.major = GT_FILE_MAJOR,
 					.minor = GT_FILE_MINOR,
 					.header_bytes = sizeof header};
 	ssize_t written;
 
+	memcpy(header.magic, GT_FILE_MAGIC, sizeof header.magic);
 	if (id)
 		memcpy(header.uuid, id, sizeof header.uuid);
 	else if (getrandom(header.uuid, sizeof header.uuid, 0) != sizeof header.uuid)

@@ -41,7 +41,7 @@
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	      "captures are little-endian; this machine needs conversions");
 
-/* 8 bytes; not text, and damaged by a conversion of line ends */
+/* 8 bytes, stored without the final NUL; not text, and damaged by a conversion of line ends */
 #define GT_FILE_MAGIC        "\x89GPUTAP\n"
 #define GT_FILE_MAJOR        1 /* one session */
 /* version of a file with several sessions, which a reader that knows only version 1 would mix up. A

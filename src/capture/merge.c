@@ -114,11 +114,11 @@ static int put_section(struct merge *m, const struct section *s)
 
 static int put_header(struct merge *m)
 {
-	struct gt_file_header header = {.magic = GT_FILE_MAGIC,
-					.major = GT_FILE_MAJOR_MERGED,
+	struct gt_file_header header = {.major = GT_FILE_MAJOR_MERGED,
 					.minor = GT_FILE_MINOR,
 					.header_bytes = sizeof header};
 
+	memcpy(header.magic, GT_FILE_MAGIC, sizeof header.magic);
 	if (getrandom(header.uuid, sizeof header.uuid, 0) != (ssize_t)sizeof header.uuid)
 		return gt_error(-errno, "cannot create a random id for %s", m->path);
 	header.crc = gt_crc32c(0, &header, offsetof(struct gt_file_header, crc));

@@ -21,7 +21,7 @@ struct losses {
 	const char *missing_text; /* text of the first event of `missing`; belongs to the capture */
 };
 
-enum { LOSSES_HEADLINE = 128 };
+enum { LOSSES_HEADLINE = 192 };
 
 struct losses losses_read(const struct gt_capture *capture);
 /* Read the losses of one session. Events of no process belong to the first session. */
