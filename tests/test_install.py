@@ -196,6 +196,25 @@ def test_copy_that_was_moved_traces_a_program(moved, build, run, work):
     trace_demo(run, moved / "bin" / "gputap", build, work)
 
 
+@pytest.mark.parametrize("option", [[], ["--define-prefix"], ["--dont-define-prefix"]],
+                         ids=["plain", "define-prefix", "dont-define-prefix"])
+def test_pkg_config_finds_the_folders_of_a_copy_that_was_moved(moved, option):
+    """--define-prefix takes the prefix to be two folders above, which is wrong under
+    lib/x86_64-linux-gnu: the files must not use it."""
+    names = sorted(p.stem for p in moved.glob("lib/**/pkgconfig/*.pc"))
+    assert names == ["gputap", "gputap-capture", "gputap-plugin", "gputap-pti",
+                     "gputap-rocprofiler-sdk", "gputap-roctx"]
+    for name in names:
+        words = pkg_config(moved, *option, "--cflags", "--libs", name=name)
+        folders = [re.sub("^-[IL]|^-Wl,-rpath-link,", "", w) for w in words if "/" in w]
+        assert len(folders) >= 2, words
+        for folder in folders:
+            assert pathlib.Path(folder).resolve().is_relative_to(moved.resolve()), name
+            assert os.path.isdir(folder), f"{name}: {folder}"
+        library = next(w[2:] for w in words if w.startswith("-l"))
+        assert any(list(pathlib.Path(f).glob(f"lib{library}.so*")) for f in folders), words
+
+
 def test_copy_that_was_moved_has_its_software_gpu(moved, run):
     out = run([moved / "bin" / "gputap", "soft", "amdgpu", "--", "rocminfo"]).out
     assert "Software GPU gfx906" in out
