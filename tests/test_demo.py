@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test the first promises of the README: the demo works, and the lists of packages to install are
-complete."""
+"""Test the first promises of the README: the demo works."""
 
 import json
 import os
@@ -116,24 +115,6 @@ def test_make_builds_what_is_installed_and_the_demo_and_no_tests(build, repo, ru
 def test_demo_computes_the_same_with_and_without_gputap(build, tap, run, work):
     bare = run([build / "examples/demo"]).out
     assert tap("run", "-q", "-o", work / "demo.gputap", build / "examples/demo").out == bare
-
-
-def test_setup_refuses_a_profile_it_does_not_know(repo, run):
-    assert "usage" in run([repo / "tools/setup", "tests"], status=2).err
-
-
-def test_setup_finds_nothing_missing_where_the_tests_run(repo, run):
-    run([repo / "tools/setup", "-n", "build"])
-    run([repo / "tools/setup", "-n", "demo"])
-
-
-def test_setup_reads_every_line_of_the_list(repo):
-    for line in (repo / "tools/packages").read_text().splitlines():
-        line = line.split("#")[0].split()
-        if line:
-            assert line[0] in ("build", "demo", "deb", "docs", "test", "bench", "aarch64",
-                               "torch"), line
-            assert line[1] in ("apt", "pip") and len(line) > 2, line
 
 
 def test_ci_runs_the_command_of_the_readme(repo):
