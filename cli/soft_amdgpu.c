@@ -100,9 +100,12 @@ static bool wants_kfd;
 
 static int not_built(void)
 {
+	char install[128];
+
 	return ui_fail(GT_EXIT_FAILURE,
 		       "this gputap was built without soft/amdgpu, because ROCr's headers were "
-		       "missing: 'apt install libhsa-runtime-dev', then rebuild");
+		       "missing: '%s', then rebuild",
+		       doctor_install("libhsa-runtime-dev", install, sizeof install));
 }
 
 static int list_devices(void)

@@ -114,9 +114,12 @@ static const struct soft_variable variables[] = {
 
 static int refuse_unbuilt(void)
 {
+	char install[128];
+
 	return ui_fail(GT_EXIT_FAILURE,
 		       "this gputap was built without soft/level_zero, because its loader's "
-		       "headers were missing: 'apt install libze-dev', then rebuild");
+		       "headers were missing: '%s', then rebuild",
+		       doctor_install("libze-dev", install, sizeof install));
 }
 
 static bool check_variables(char *why, size_t size)

@@ -204,6 +204,68 @@ def test_doctor_says_how_to_get_a_driver(tap, work):
                                env={"OCL_ICD_VENDORS": str(work)}).out.splitlines()[-1]
 
 
+@pytest.mark.parametrize("text, hint", [
+    ("ID=debian\n", "apt install pocl-opencl-icd   (runs on the CPU)"),
+    ('ID=ubuntu\nID_LIKE=debian\n', "apt install pocl-opencl-icd   (runs on the CPU)"),
+    ('NAME="Rocky Linux"\nID="rocky"\nID_LIKE="rhel centos fedora"\n',
+     "dnf install pocl   (runs on the CPU)"),
+    ("ID=fedora\n", "dnf install pocl   (runs on the CPU)"),
+    ('ID="opensuse-leap"\nID_LIKE="suse opensuse"\n', "zypper install pocl   (runs on the CPU)"),
+    ("ID=sles\n", "zypper install pocl   (runs on the CPU)"),
+    ("ID=arch\n", "pacman -S pocl   (runs on the CPU)"),
+    ("ID_LIKE=arch\nID=manjaro", "pacman -S pocl   (runs on the CPU)"),
+    ("ID=nixos\n", "install what Debian packages as pocl-opencl-icd   (runs on the CPU)"),
+    ("ID\n", "install what Debian packages as pocl-opencl-icd   (runs on the CPU)"),
+    (None, "install what Debian packages as pocl-opencl-icd   (runs on the CPU)"),
+], ids=["debian", "ubuntu", "rocky", "fedora", "leap", "sles", "arch", "manjaro", "nixos", "broken",
+        "none"])
+def test_doctor_speaks_the_package_manager_of_the_distribution(tap, work, text, hint):
+    if text is not None:
+        (work / "os-release").write_text(text)
+    (work / "vendors").mkdir()
+    d, _ = doctor(tap, status=None, OCL_ICD_VENDORS=str(work / "vendors"),
+                  GPUTAP_OS_RELEASE=str(work / "os-release"))
+    hints = [f["hint"] for f in d["findings"] if f["area"] == "opencl" and f["what"] == "driver"]
+    assert hint in hints
+
+
+def test_doctor_translates_hints_of_several_packages(tap, work):
+    """PATH has no compiler and no tool, and no runtime is found."""
+    (work / "os-release").write_text("ID=arch\n")
+    d, _ = doctor(tap, status=None, PATH=str(work), GPUTAP_OS_RELEASE=str(work / "os-release"))
+    hints = {f["hint"] for f in d["findings"] if f["hint"]}
+    assert {"pacman -S sqlite", "pacman -S jq",
+            "pacman -S hip-runtime-amd   (or ROCm's packages)"} <= hints
+    assert not [h for h in hints if "apt" in h.split()]
+
+
+def test_doctor_knows_the_packages_of_tools_packages(repo):
+    """Both lists give a Debian package the same name in another distribution."""
+    ours = re.findall(r'^\t\{"(\S+)", (\S+), (\S+), (\S+)\},$',
+                      (repo / "src/doctor/doctor_packages.c").read_text(), re.M)
+    assert len(ours) > 8
+    listed = re.sub(r" *#.*", "", (repo / "tools/packages").read_text())
+    for apt, *others in ours:
+        entry = re.search(rf"\n\S[^\n]*\n +apt {re.escape(apt)} .*?(?=\n\S|\n\n)", listed, re.S)
+        if not entry:
+            continue
+        for manager, name in zip(("dnf", "zypper", "pacman"), others):
+            found = re.search(rf"\b{manager} (\S+)", entry[0])
+            assert name.strip('"') == (found[1] if found else "NULL"), (apt, manager)
+
+
+def test_every_hint_of_a_description_can_be_translated(repo):
+    """A name that src/doctor/doctor_packages.c lacks would be printed as Debian's."""
+    known = set(re.findall(r'^\t\{"(\S+)",', (repo / "src/doctor/doctor_packages.c").read_text(),
+                           re.M))
+    sources = [*(repo / "api").glob("*.api"), *(repo / "src").glob("**/*.c"),
+               *(repo / "cli").glob("*.c")]
+    named = [name for path in sources
+             for text in re.findall(r'"apt install ([a-z][^,(;"%]*)', path.read_text())
+             for name in text.split()]
+    assert len(named) >= 7 and set(named) <= known
+
+
 def test_doctor_of_libraries_that_cannot_be_preloaded_says_that_nothing_can_be_traced(
         build, gputap, run, work):
     (work / "a folder").mkdir()

@@ -10,7 +10,7 @@
 
 #include "soft/level_zero/opencl_parts.h"
 
-#define NO_TEXT      "no OpenCL driver supports the CPU: 'apt install pocl-opencl-icd'"
+#define NO_TEXT      "no OpenCL driver supports the CPU: install PoCL (see 'gputap doctor')"
 #define TEXT_OPTIONS "-cl-kernel-arg-info"
 enum { INPUTS_MOST = 64 };
 

@@ -51,7 +51,13 @@ struct doctor_trial {
 struct finding *doctor_add(struct doctor *d, enum finding_level level, const char *area,
 			   const char *what);
 __attribute__((format(printf, 2, 3))) void doctor_say(struct finding *f, const char *format, ...);
+/* Set the hint. Names of Debian's packages after "apt install", up to a comma or a parenthesis,
+ * become a command of this machine's package manager. */
 __attribute__((format(printf, 2, 3))) void doctor_hint(struct finding *f, const char *format, ...);
+/* Write how to install Debian's packages @names, separated by spaces, on this distribution, which
+ * /etc/os-release names, or the file in GPUTAP_OS_RELEASE (for tests). Return @text. */
+const char *doctor_install(const char *names, char *text, size_t size);
+void doctor_translate_hint(char *hint, size_t size);
 /* Note a library. Links and copies in several folders of a list count as one library. Return false
  * if the library already has a finding, or @path does not resolve. */
 bool doctor_is_new(const struct doctor *d, const char *path, char real[PATH_MAX]);

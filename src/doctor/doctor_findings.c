@@ -38,6 +38,7 @@ void doctor_hint(struct finding *f, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(f->hint, sizeof f->hint, format, args);
 	va_end(args);
+	doctor_translate_hint(f->hint, sizeof f->hint);
 }
 
 bool doctor_is_new(const struct doctor *d, const char *path, char real[PATH_MAX])
