@@ -32,11 +32,11 @@
 #include "cli/ui.h"
 #include "record/operation.h"
 
-#define BIT(domain) (UINT32_C(1) << (domain))
+#define BIT(domain) GT_DOMAIN_BIT(domain)
 
-static uint32_t annotations(void)
+static uint64_t annotations(void)
 {
-	uint32_t set = 0;
+	uint64_t set = 0;
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		set |= gt_domain_traits[d].annotations ? BIT(d) : 0;
@@ -45,9 +45,9 @@ static uint32_t annotations(void)
 
 /* Return the domains that form one API with @domain, such as HIP and the functions that HIP's
  * compiler calls. */
-static uint32_t upper_domains(enum gt_domain domain)
+static uint64_t upper_domains(enum gt_domain domain)
 {
-	uint32_t set = BIT(domain);
+	uint64_t set = BIT(domain);
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		set |= gt_domain_same_group((enum gt_domain)d, domain) ? BIT(d) : 0;
@@ -55,9 +55,9 @@ static uint32_t upper_domains(enum gt_domain domain)
 }
 
 /* Return the domains on which the domains in @upper are built. */
-static uint32_t beneath(uint32_t upper)
+static uint64_t beneath(uint64_t upper)
 {
-	uint32_t set = 0;
+	uint64_t set = 0;
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		for (unsigned u = 1; gt_domain_traits[d].beneath && u < GT_DOMAIN_COUNT; u++)
@@ -68,9 +68,9 @@ static uint32_t beneath(uint32_t upper)
 }
 
 /* Return the domains that are beneath the same APIs as a domain in @set. */
-static uint32_t activity_beside(uint32_t set)
+static uint64_t activity_beside(uint64_t set)
 {
-	uint32_t upper = 0;
+	uint64_t upper = 0;
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		for (unsigned u = 1; set & BIT(d) && u < GT_DOMAIN_COUNT; u++)
@@ -81,9 +81,9 @@ static uint32_t activity_beside(uint32_t set)
 
 /* Return the domains that are beneath the same APIs as @lower. If @lower is recorded on request,
  * return only @lower. */
-static uint32_t beside(enum gt_domain lower)
+static uint64_t beside(enum gt_domain lower)
 {
-	uint32_t set = 0;
+	uint64_t set = 0;
 
 	if (gt_domain_traits[lower].requested)
 		return BIT(lower);
@@ -95,9 +95,9 @@ static uint32_t beside(enum gt_domain lower)
 
 /* Return the domains whose GPU activities are recorded for those domains in @set that are recorded
  * on request. */
-static uint32_t activity_of_requested(uint32_t set)
+static uint64_t activity_of_requested(uint64_t set)
 {
-	uint32_t activity = 0;
+	uint64_t activity = 0;
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		if (set & BIT(d) && gt_domain_traits[d].requested)
@@ -154,7 +154,7 @@ int mode_check_domain(const char *word)
 	return GT_EXIT_USAGE;
 }
 
-static int choose_domains(const char *list, uint32_t *out)
+static int choose_domains(const char *list, uint64_t *out)
 {
 	char word[128];
 
@@ -173,7 +173,7 @@ static int choose_domains(const char *list, uint32_t *out)
 
 /* Return all operation names of the chosen domains, NULL-terminated, for suggestions of similar
  * names. */
-static const char **operation_names(uint32_t domains)
+static const char **operation_names(uint64_t domains)
 {
 	const char **list;
 	size_t n = 0;
@@ -193,9 +193,9 @@ static const char **operation_names(uint32_t domains)
 }
 
 /* Select the operations that match @pattern. Return one bit for each domain with a match. */
-static uint32_t choose_matching(const char *pattern, uint32_t domains, struct gt_session *s)
+static uint64_t choose_matching(const char *pattern, uint64_t domains, struct gt_session *s)
 {
-	uint32_t found = 0;
+	uint64_t found = 0;
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		for (uint32_t i = 0; domains & BIT(d) && i < gt_operation_count(d); i++) {
@@ -209,7 +209,7 @@ static uint32_t choose_matching(const char *pattern, uint32_t domains, struct gt
 	return found;
 }
 
-const char *mode_nearest_operation(const char *word, uint32_t domains)
+const char *mode_nearest_operation(const char *word, uint64_t domains)
 {
 	const char **list = strpbrk(word, "*?[") ? NULL : operation_names(domains);
 	const char *near = list ? nearest_name(word, list) : NULL;
@@ -218,7 +218,7 @@ const char *mode_nearest_operation(const char *word, uint32_t domains)
 	return near;
 }
 
-static int unknown_operation(const char *word, uint32_t domains)
+static int unknown_operation(const char *word, uint64_t domains)
 {
 	const char *near = mode_nearest_operation(word, domains);
 
@@ -229,15 +229,15 @@ static int unknown_operation(const char *word, uint32_t domains)
 		       word);
 }
 
-static int choose_operations(const char *list, uint32_t domains, struct gt_session *s,
-			     uint32_t *matched)
+static int choose_operations(const char *list, uint64_t domains, struct gt_session *s,
+			     uint64_t *matched)
 {
 	char word[256];
 
 	*matched = 0;
 	memset(s->ops, 0, sizeof s->ops);
 	while (next_word(&list, word, sizeof word)) {
-		uint32_t found = choose_matching(word, domains, s);
+		uint64_t found = choose_matching(word, domains, s);
 
 		if (!found)
 			return unknown_operation(word, domains);
@@ -286,13 +286,13 @@ static int choose_kernels(const char *text, struct gt_session *s)
 	return 0;
 }
 
-static void set_calls(struct gt_session *s, uint32_t domains)
+static void set_calls(struct gt_session *s, uint64_t domains)
 {
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		memset(s->ops[d], domains & BIT(d) ? 0xff : 0, sizeof s->ops[d]);
 }
 
-static void set_activity(struct gt_session *s, uint32_t domains)
+static void set_activity(struct gt_session *s, uint64_t domains)
 {
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		memset(s->activity[d], domains & BIT(d) ? 0xff : 0, sizeof s->activity[d]);
@@ -314,7 +314,7 @@ static void keep_launches(struct gt_session *s)
 
 int mode_choose(struct mode_options *o, struct gt_session *s)
 {
-	uint32_t asked = s->domains, matched = 0, lower;
+	uint64_t asked = s->domains, matched = 0, lower;
 	const char *rtl = o->mode ? NULL : getenv("RTL_MODE");
 	const struct mode *mode = &modes[0];
 	bool only_upper; /* true if --domains, which may name other domains, is absent */
@@ -348,7 +348,7 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 	/* Select the GPU activities of lower domains, because calls of other domains cause them as
 	 * well. Other activities are recorded with their calls, if the mode records calls */
 	if (!mode_has_calls(mode) || only_upper)
-		set_activity(s, UINT32_MAX);
+		set_activity(s, UINT64_MAX);
 	else
 		set_activity(s, activity_of_requested(o->ops       ? matched
 						      : o->domains ? asked

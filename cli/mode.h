@@ -20,7 +20,7 @@ int mode_choose(struct mode_options *options, struct gt_session *session);
 
 /* Return the operation whose name is nearest to @word, in @domains (one bit each); NULL: no name is
  * near, or @word is a pattern. */
-const char *mode_nearest_operation(const char *word, uint32_t domains);
+const char *mode_nearest_operation(const char *word, uint64_t domains);
 
 /* Check that some domain of @word, which is a domain or a family, can be traced. If not, list the
  * traceable domains on stderr and return an exit status. Otherwise return 0. */

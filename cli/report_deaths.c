@@ -39,7 +39,7 @@ static void add_dead_thread(struct sentence *s, const struct gt_capture *capture
 /* Add the open calls of a process. Events of one thread are adjacent, outermost call first.
  * @domains: domains for which an open call has been named. */
 static void add_open_calls(struct sentence *s, const struct gt_capture *capture, uint32_t process,
-			   uint32_t *domains)
+			   uint64_t *domains)
 {
 	const struct gt_event_info *last = NULL;
 	uint64_t skipped = 0;
@@ -53,7 +53,7 @@ static void add_open_calls(struct sentence *s, const struct gt_capture *capture,
 		if (e->code != GT_EVENT_OPEN_CALL || e->process != process ||
 		    e->domain >= GT_DOMAIN_COUNT)
 			continue;
-		*domains |= 1u << e->domain;
+		*domains |= GT_DOMAIN_BIT(e->domain);
 		if (!is_inner && threads == THREADS_MOST) {
 			more += e->value != skipped;
 			skipped = e->value;
@@ -81,7 +81,7 @@ bool report_death(const struct gt_capture *capture, uint32_t process, char *text
 	const struct gt_counts *counts = gt_capture_counts(capture, process);
 	const char *slash = p->exe ? strrchr(p->exe, '/') : NULL;
 	struct sentence s = {text, size};
-	uint32_t named, unnamed = 0;
+	uint64_t named, unnamed = 0;
 
 	/* only the first process of the tree is a child of gputap with a known status; the status
 	 * of other processes is in their rings */
@@ -103,7 +103,7 @@ bool report_death(const struct gt_capture *capture, uint32_t process, char *text
 			  : named ? "; in a call of %s"
 				  : ", in a call of %s",
 			  gt_domain_name((enum gt_domain)d));
-		unnamed |= 1u << d;
+		unnamed |= GT_DOMAIN_BIT(d);
 	}
 	return named | unnamed;
 }

@@ -11,7 +11,7 @@ RUNTIME_MEMBERS = ('area', 'name', 'library', 'way', 'other_way', 'symbol', 'nee
                    'device_is', 'software', 'hint', 'compiler', 'compiler_file', 'compiler_hint',
                    'absent')
 OWN_MODES = ('default', 'lite', 'standard')
-COUNT = 32  # GT_DOMAIN_COUNT: size of arrays indexed by domain, some in shared memory
+COUNT = 64  # GT_DOMAIN_COUNT: size of arrays indexed by domain, some in shared memory
 
 
 class Wrong(Exception):
@@ -31,9 +31,8 @@ def check(apis):
                 )
         if not 0 < a.number < COUNT:
             raise Wrong(
-                f'{where}: domain {a.number}: numbers are from 1 to {COUNT - 1}; for more, raise'
-                ' COUNT in gen/emit_domains.py and the versions of src/ring/segment.h and'
-                ' session.h')
+                f'{where}: domain {a.number}: numbers are from 1 to {COUNT - 1}, because a set'
+                ' of domains is a word of 64 bits')
         if a.family and a.family in names:
             raise Wrong(f"{a.family.file}:{a.family.line}: '{a.family}' is a domain already")
         if a.activities and a.activities not in names:
@@ -51,7 +50,8 @@ def listed(apis):
     out += [f'\tX({a.number}, {upper(a)}, "{a.domain}", "{a.title}") \\' for a in apis]
     return '\n'.join(out).removesuffix(' \\') + f'''
 
-/* Room in every array by domain. It is part of the layout of shared memory. */
+/* Room in every array by domain. It is part of the layout of shared memory. A set of domains is a
+ * word with a bit for each. */
 #define GT_DOMAINS_MOST {COUNT}
 
 #endif
@@ -79,7 +79,7 @@ def variables(apis):
     for name, row in rows.items():
         families = {a.family for a in users[name] if a.family}  # members share tables
         served = [a for a in apis if a in users[name] or a.family in families]
-        domains = ' | '.join(f'UINT32_C(1) << GT_DOMAIN_{upper(a)}' for a in served)
+        domains = ' | '.join(f'GT_DOMAIN_BIT(GT_DOMAIN_{upper(a)})' for a in served)
         out.append(f'{row}"gputap_attach_{users[name][0].domain}", {domains}}},')
     return '\n'.join(out) + '\n'
 

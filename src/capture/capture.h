@@ -67,7 +67,7 @@ struct gt_process_info {
 	int32_t wait_status;  /* as waitpid() reports it; -1: unknown (not a child of gputap) */
 	/* proper_end: true if the process called exit() or quick_exit(), or returned from main */
 	bool ended, proper_end;
-	uint32_t runtimes; /* one bit for each enum gt_domain seen */
+	uint64_t runtimes; /* one bit for each enum gt_domain seen */
 	uint32_t children_lost;
 };
 

@@ -47,7 +47,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 /* version of a file with several sessions, which a reader that knows only version 1 would mix up. A
  * reader refuses higher versions */
 #define GT_FILE_MAJOR_MERGED 2
-#define GT_FILE_MINOR        3 /* incremented for each addition that readers may skip */
+#define GT_FILE_MINOR        4 /* incremented for each addition that readers may skip */
 
 struct gt_file_header {
 	char magic[8];
@@ -62,12 +62,12 @@ static_assert(sizeof(struct gt_file_header) == 64, "file format");
 #define GT_BLOCK_MAGIC UINT32_C(0x6b6c4254) /* "TBlk" */
 
 enum gt_block_type {
-	GT_BLOCK_SESSION = 1, /* gt_session_info */
-	GT_BLOCK_PROCESS = 2, /* start of a process; head.process is its index */
-	GT_BLOCK_PROCESS_END = 3,
-	GT_BLOCK_THREAD = 4, /* written again at the thread's end; the newest block counts */
-	GT_BLOCK_CLOCK = 5,  /* gt_clock_tuple */
-	GT_BLOCK_COUNTS = 6, /* gt_counts of a process; newer blocks replace older ones */
+	GT_BLOCK_SESSION = 1,     /* gt_session_info */
+	GT_BLOCK_PROCESS = 2,     /* start of a process; head.process is its index */
+	GT_BLOCK_PROCESS_END = 3, /* since version 1.4: also domains from 32 on */
+	GT_BLOCK_THREAD = 4,      /* written again at the thread's end; the newest block counts */
+	GT_BLOCK_CLOCK = 5,       /* gt_clock_tuple */
+	GT_BLOCK_COUNTS = 6,      /* gt_counts of a process; newer blocks replace older ones */
 	/* strings, objects, modules, events, clock readings: copies of ring records */
 	GT_BLOCK_RECORDS = 7,
 	/* rows of calls, GPU activities and external ids; extension: gt_file_stream,
@@ -107,7 +107,7 @@ struct gt_file_block {
 };
 static_assert(sizeof(struct gt_file_block) == 32, "file format");
 
-#define GT_FILE_HEAD_MAX    1024u      /* head_bytes */
+#define GT_FILE_HEAD_MAX    2048u      /* head_bytes */
 #define GT_FILE_PAYLOAD_MAX (4u << 20) /* maximum of stored_bytes and raw_bytes */
 #define GT_FILE_PROCESS_MAX (1u << 20) /* upper limit of process indexes, exclusive */
 #define GT_FILE_SECTION_MAX 4096u      /* upper limit of section numbers, exclusive */

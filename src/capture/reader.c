@@ -167,9 +167,10 @@ static void read_process_end(struct gt_process_info *p, struct unpacker *u)
 	flags = unpack32(u);
 	p->ended = flags & 1;
 	p->proper_end = flags >> 1 & 1;
-	p->runtimes = unpack32(u);
+	p->runtimes = unpack32(u); /* domains below 32 */
 	p->children_lost = unpack32(u);
 	p->end_ns = unpack64(u);
+	p->runtimes |= (uint64_t)unpack32(u) << 32;
 }
 
 static int read_thread(struct gt_capture *c, uint32_t process, uint32_t ordinal, struct unpacker *u)

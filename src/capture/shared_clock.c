@@ -49,16 +49,16 @@ static bool has_collectives(enum gt_domain domain)
 }
 
 /* Return one bit for each domain with collective calls. */
-static uint32_t find_domains(void)
+static uint64_t find_domains(void)
 {
-	uint32_t bits = 0;
+	uint64_t bits = 0;
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
-		bits |= (uint32_t)has_collectives((enum gt_domain)d) << d;
+		bits |= (uint64_t)has_collectives((enum gt_domain)d) << d;
 	return bits;
 }
 
-static bool has_calls_of(const struct gt_capture *c, uint32_t process, uint32_t domains)
+static bool has_calls_of(const struct gt_capture *c, uint32_t process, uint64_t domains)
 {
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT && c->sums[process]; d++)
 		if (domains >> d & 1 && c->sums[process]->present[GT_CLASS_CALL][d])
@@ -72,7 +72,7 @@ static int choose_streams(struct alignment *a, struct gt_capture *view)
 {
 	struct gt_capture *c = a->c;
 	bool *chosen = calloc(c->process_count + 1, sizeof *chosen);
-	uint32_t domains = find_domains();
+	uint64_t domains = find_domains();
 
 	*view = *c;
 	view->wants = NULL;

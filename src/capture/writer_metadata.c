@@ -284,9 +284,11 @@ int gt_capture_write_process_end(struct gt_capture_writer *w, const struct gt_pr
 		w->keeper->end(w->keep, i->index, 0);
 	pack32(&p, (uint32_t)i->wait_status);
 	pack32(&p, (uint32_t)i->ended | (uint32_t)i->proper_end << 1);
-	pack32(&p, i->runtimes);
+	pack32(&p, (uint32_t)i->runtimes);
 	pack32(&p, i->children_lost);
 	pack64(&p, i->end_ns);
+	pack32(&p, (uint32_t)(i->runtimes >> 32));
+	pack32(&p, 0);
 	return packer_end(&p, w, GT_BLOCK_PROCESS_END, i->index, 0);
 }
 

@@ -213,7 +213,7 @@ void gt_session_defaults(struct gt_session *s)
 	s->payload_cap = 256;
 	s->record_args = 1;
 	s->device_activity = 1;
-	s->domains = UINT32_MAX & ~1u;
+	s->domains = ~GT_DOMAIN_BIT(GT_DOMAIN_NONE);
 	memset(s->ops, 0xff, sizeof s->ops);
 }
 

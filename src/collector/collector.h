@@ -49,7 +49,7 @@ struct gt_run_result {
 	int exec_errno;
 	uint32_t pid;       /* pid of the program */
 	uint32_t processes; /* number of processes that were recorded */
-	uint32_t runtimes;  /* bit per enum gt_domain that was seen in any of these processes */
+	uint64_t runtimes;  /* bit per enum gt_domain that was seen in any of these processes */
 	/* number of processes with partly corrupt rings, because the program has overwritten
 	 * them */
 	uint32_t torn;

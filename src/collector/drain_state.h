@@ -75,7 +75,8 @@ struct gt_drain {
 
 	/* results */
 	int output_error; /* the first error */
-	uint32_t recorded, runtimes, torn, refused, untraced;
+	uint32_t recorded, torn, refused, untraced;
+	uint64_t runtimes; /* set of domains */
 	struct gt_ranges_met ranges;
 	struct gt_counts totals; /* totals of the processes that have ended */
 

@@ -247,7 +247,7 @@ static void look_at_storage(const char *program, char *const *base, const char *
 }
 
 /* Add the variables of the runtimes to @set. Return the number of added variables. */
-static size_t set_runtimes_variables(uint32_t domains, char *const *base,
+static size_t set_runtimes_variables(uint64_t domains, char *const *base,
 				     const struct gt_libraries *l, char **set)
 {
 	const bool has_tools = *value_or(base, "GPUTAP_TOOLS", "") != '\0';
@@ -268,7 +268,7 @@ static size_t set_runtimes_variables(uint32_t domains, char *const *base,
 
 /* Add the variables that load gputap's libraries into the program to @set. Return the number of
  * added variables. */
-static size_t set_library_variables(uint32_t domains, char *const *base,
+static size_t set_library_variables(uint64_t domains, char *const *base,
 				    const struct gt_libraries *l, const struct gt_target *target,
 				    char **set)
 {
@@ -299,7 +299,7 @@ static size_t set_library_variables(uint32_t domains, char *const *base,
 }
 
 int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder,
-			uint32_t domains, const struct gt_target *target, char ***out)
+			uint64_t domains, const struct gt_target *target, char ***out)
 {
 	char *set[7 + 2 * GT_VARIABLE_COUNT];
 	char **all = NULL;

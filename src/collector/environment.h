@@ -44,7 +44,7 @@ struct gt_target;
  * Owner: caller; gt_environment_free().
  */
 int gt_environment_make(char *const *base, const struct gt_libraries *libraries, const char *folder,
-			uint32_t domains, const struct gt_target *target, char ***out);
+			uint64_t domains, const struct gt_target *target, char ***out);
 void gt_environment_free(char **environment);
 
 #endif

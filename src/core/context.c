@@ -18,7 +18,7 @@ enum {
 
 _Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX];
 
-_Atomic uint32_t gt_stream_activity, gt_stream_launches;
+_Atomic uint64_t gt_stream_activity, gt_stream_launches;
 
 static struct gt_context session_context;
 static struct gt_context *contexts;
@@ -145,7 +145,7 @@ uint64_t gt_contexts_find_missed(void)
 			atomic_load_explicit(&gt_tables[i], memory_order_relaxed);
 
 		if (t && misses_calls(t))
-			domains |= UINT64_C(1) << t->domain;
+			domains |= GT_DOMAIN_BIT(t->domain);
 	}
 	gt_core_unlock();
 	return domains;
@@ -218,14 +218,14 @@ void gt_contexts_off(void)
 }
 
 /* Return the domains whose GPU activities a context requests. */
-static uint32_t activity_domains(const struct gt_context *c)
+static uint64_t activity_domains(const struct gt_context *c)
 {
-	uint32_t domains = 0;
+	uint64_t domains = 0;
 
 	for (unsigned d = 0; c->device_activity && d < GT_DOMAIN_COUNT; d++)
 		for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
 			if (c->ops[d][i] | c->activity[d][i])
-				domains |= 1u << gt_domain_traits[d].activity;
+				domains |= GT_DOMAIN_BIT(gt_domain_traits[d].activity);
 	return domains;
 }
 
@@ -233,7 +233,7 @@ static uint32_t activity_domains(const struct gt_context *c)
  * during the pause. */
 static void note_stream_activity(void)
 {
-	uint32_t domains = 0, launches = 0;
+	uint64_t domains = 0, launches = 0;
 
 	for (const struct gt_context *c = contexts; c; c = c->next) {
 		domains |= activity_domains(c);

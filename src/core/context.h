@@ -25,8 +25,8 @@ struct gt_context {
 	uint64_t activity[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* calls that a tool requested for callbacks or for a buffer */
 	uint64_t notify[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
-	/* domains whose GPU activities a tool requested, as bits 1 << domain */
-	uint32_t notify_activity;
+	/* domains whose GPU activities a tool requested */
+	uint64_t notify_activity;
 };
 
 /* Initialise the session's own context and start it, unless the session starts with a pause. */
@@ -70,11 +70,11 @@ bool gt_session_asks(uint32_t op);
 /* Return true if the session requests the GPU activities that this operation's calls launch. */
 bool gt_session_asks_activity(uint32_t op);
 
-/* Bits 1 << domain. `gt_stream_activity`: domains whose GPU activities are recorded in the stream;
+/* Sets of domains. `gt_stream_activity`: domains whose GPU activities are recorded in the stream;
  * tools may request other domains. HIP's activities count as HSA's. `gt_stream_launches`: domains
  * whose new launches are recorded; 0 while recording is paused. */
-extern _Atomic uint32_t gt_stream_activity __attribute__((visibility("hidden")));
-extern _Atomic uint32_t gt_stream_launches __attribute__((visibility("hidden")));
+extern _Atomic uint64_t gt_stream_activity __attribute__((visibility("hidden")));
+extern _Atomic uint64_t gt_stream_launches __attribute__((visibility("hidden")));
 
 /* Recompute the services after a change of any of their inputs other than contexts. */
 void gt_contexts_refresh(void);

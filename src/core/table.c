@@ -65,7 +65,8 @@ static void seen_in_segment(enum gt_domain domain)
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 
 	if (r)
-		atomic_fetch_or_explicit(&r->runtimes_seen, 1u << domain, memory_order_relaxed);
+		atomic_fetch_or_explicit(&r->runtimes_seen, GT_DOMAIN_BIT(domain),
+					 memory_order_relaxed);
 }
 
 int gt_table_register(struct gt_table *table, const void *const *target, size_t bytes, void **out)

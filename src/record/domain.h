@@ -6,6 +6,7 @@
 #ifndef GPUTAP_RECORD_DOMAIN_H
 #define GPUTAP_RECORD_DOMAIN_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,6 +20,10 @@ enum gt_domain {
 	/* size of every array that is indexed by domain */
 	GT_DOMAIN_COUNT = GT_DOMAINS_MOST,
 };
+
+/* A set of domains is an uint64_t with a bit for each. */
+static_assert(GT_DOMAIN_COUNT <= 64, "sets of domains");
+#define GT_DOMAIN_BIT(domain) (UINT64_C(1) << (domain))
 
 /* Properties of a domain that the other parts of gputap need. The domain's description sets them
  * (api/README.md). */

@@ -90,14 +90,14 @@ static bool is_word(const char *name, const char *word, size_t bytes)
 	return strlen(name) == bytes && memcmp(name, word, bytes) == 0;
 }
 
-uint32_t gt_domains_find(const char *word, size_t bytes)
+uint64_t gt_domains_find(const char *word, size_t bytes)
 {
-	uint32_t set = 0;
+	uint64_t set = 0;
 
 	for (unsigned i = 1; bytes && i < GT_DOMAIN_COUNT; i++)
 		if (domain_names[i] && (is_word(domain_names[i], word, bytes) ||
 					is_word(gt_domain_traits[i].family, word, bytes)))
-			set |= UINT32_C(1) << i;
+			set |= GT_DOMAIN_BIT(i);
 	return set;
 }
 

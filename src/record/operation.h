@@ -203,7 +203,7 @@ const char *gt_domain_name(enum gt_domain domain); /* "unknown" for an invalid d
 enum gt_domain gt_domain_find(const char *name);   /* GT_DOMAIN_NONE: no such name */
 /* Return one bit for each domain that a word of @bytes bytes selects: the name of a domain or of a
  * family. */
-uint32_t gt_domains_find(const char *word, size_t bytes);
+uint64_t gt_domains_find(const char *word, size_t bytes);
 
 /* Return the count of operation numbers. Numbers start at 0; gt_operation() returns NULL for
  * gaps. */

@@ -43,7 +43,7 @@ struct gt_variable {
 	const char *object;
 	/* one bit per enum gt_domain that this variable intercepts. A session that records none of
 	 * these domains leaves the variable unset */
-	uint32_t domains;
+	uint64_t domains;
 };
 
 extern const struct gt_variable gt_variables[GT_VARIABLE_COUNT];

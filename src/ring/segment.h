@@ -63,7 +63,7 @@
 #include "util/rank.h"
 
 #define GT_SEGMENT_MAGIC      UINT64_C(0x314e474552505447) /* "GTPREGN1" */
-#define GT_SEGMENT_VERSION    9u
+#define GT_SEGMENT_VERSION    10u
 #define GT_BLOCK_HEADER_BYTES 64u
 #define GT_BLOCK_NONE         0u /* block numbers start at 1 */
 
@@ -199,10 +199,10 @@ struct gt_segment {
 	_Atomic uint32_t next_object[16]; /* indexed by enum gt_object_type */
 	/* high-water mark of used slots; the reader looks at no later slots */
 	_Atomic uint32_t slots_used;
-	_Atomic uint32_t blocks_used;   /* blocks handed out at least once */
-	_Atomic uint32_t runtimes_seen; /* bit per enum gt_domain of which a table was registered */
+	_Atomic uint32_t blocks_used; /* blocks handed out at least once */
 	/* number of fork children that could not create a segment */
 	_Atomic uint32_t children_lost;
+	_Atomic uint64_t runtimes_seen; /* bit per enum gt_domain of which a table was registered */
 	_Alignas(64) _Atomic uint64_t free; /* tag << 32 | block: stack of drained blocks */
 	/* number of filled blocks that writers have handed over; the collector polls only this
 	 * word */

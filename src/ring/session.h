@@ -30,7 +30,7 @@
 /* path of libgputap-audit.so, set even if LD_AUDIT must not name the file */
 #define GT_AUDIT_ENV       "GPUTAP_AUDIT"
 #define GT_SESSION_MAGIC   UINT64_C(0x3153534553505447) /* "GTPSESS1" */
-#define GT_SESSION_VERSION 8u
+#define GT_SESSION_VERSION 9u
 #define GT_SEGMENT_SUFFIX  ".gpuring"
 #define GT_UNTRACED_SUFFIX ".gpulost"
 #define GT_UNTRACED_FILE   "untraced"
@@ -74,11 +74,12 @@ struct gt_session {
 	uint64_t pool_bytes;  /* total size of one process's blocks */
 	/* time that a writer waits for a block before it drops and counts the record */
 	uint64_t wait_ns;
+	uint64_t domains;         /* one bit per requested enum gt_domain */
+	uint64_t named;           /* one bit per enum gt_domain that --domains or --ops names */
 	uint32_t slot_count;      /* maximum number of concurrent threads in a process */
 	uint32_t payload_cap;     /* maximum recorded bytes of one string or array argument */
 	uint32_t record_args;     /* 0: calls without arguments and payload */
 	uint32_t device_activity; /* 0: host calls only */
-	uint32_t domains;         /* one bit per requested enum gt_domain */
 	uint32_t mode;            /* enum gt_mode */
 	/* bytes in glibc's static TLS that the user requested for libraries opened later; 0:
 	 * glibc's default */
@@ -87,7 +88,6 @@ struct gt_session {
 	uint32_t hide_command;
 	/* enum gt_stacks */
 	uint32_t stacks;
-	uint32_t named;          /* one bit per enum gt_domain that --domains or --ops names */
 	uint64_t stacks_slow_ns; /* GT_STACKS_SLOW: minimum duration of a call */
 	/* one bit per requested operation */
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
@@ -120,11 +120,11 @@ struct gt_session {
 
 /* Return one bit per enum gt_domain that the session records at some time, or whose ranges start
  * and end the session's window (core/range_window.h). */
-static inline uint32_t gt_session_recordable(const struct gt_session *s)
+static inline uint64_t gt_session_recordable(const struct gt_session *s)
 {
 	const int by_ranges =
 		s->ranges[GT_RANGE_FROM].number != 0 || s->ranges[GT_RANGE_TO].number != 0;
-	uint32_t set = 0;
+	uint64_t set = 0;
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
 		uint64_t any = 0;
@@ -132,7 +132,7 @@ static inline uint32_t gt_session_recordable(const struct gt_session *s)
 		for (unsigned i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
 			any |= s->ops[d][i] | (s->device_activity ? s->activity[d][i] : 0);
 		if ((any && s->domains >> d & 1) || (by_ranges && gt_domain_traits[d].marks))
-			set |= UINT32_C(1) << d;
+			set |= GT_DOMAIN_BIT(d);
 	}
 	return set;
 }

@@ -97,7 +97,7 @@ static void set_value(const struct gt_variable *v)
 
 /* Set all variables that are not set yet. @done: one bit per enum gt_domain whose variables are
  * set */
-static void set_environment(const char *path, uint32_t done)
+static void set_environment(const char *path, uint64_t done)
 {
 	/* Variables that depend on the user's lists come first. */
 	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT; v++)

@@ -233,7 +233,7 @@ int gputap_context_activities(struct gputap_context *ctx, enum gputap_domain dom
 	if (c->activities[domain].fn)
 		return unlock_and_return(-EEXIST);
 	c->activities[domain] = (struct gt_tool_activities){fn, user, types};
-	ctx->core.notify_activity |= 1u << domain;
+	ctx->core.notify_activity |= GT_DOMAIN_BIT(domain);
 	return unlock_and_return(0);
 }
 
@@ -252,7 +252,7 @@ int gputap_context_objects(struct gputap_context *ctx, enum gputap_domain domain
 		return unlock_and_return(-EEXIST);
 	c->objects[domain] = (struct gt_tool_objects){fn, user, types, flags};
 	ctx->core.notify_activity |=
-		1u << domain; /* the same hand-written wraps handle both domains */
+		GT_DOMAIN_BIT(domain); /* the same hand-written wraps handle both domains */
 	return unlock_and_return(0);
 }
 
@@ -289,7 +289,7 @@ int gputap_context_buffer(struct gputap_context *ctx, enum gputap_domain domain,
 	add_set(c->buffered[domain].ops, set);
 	add_set(ctx->core.notify[domain], set);
 	if (activity_types)
-		ctx->core.notify_activity |= 1u << domain;
+		ctx->core.notify_activity |= GT_DOMAIN_BIT(domain);
 	return unlock_and_return(0);
 }
 

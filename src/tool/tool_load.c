@@ -650,7 +650,7 @@ void gt_tools_report_missed(enum gt_domain domain, const char *what)
 	gt_core_lock();
 	for (struct loaded_tool *e = entries; e < entries + TOOLS; e++)
 		if (atomic_load(&e->state) != FREE && !(e->told >> domain & 1)) {
-			e->told |= UINT64_C(1) << domain;
+			e->told |= GT_DOMAIN_BIT(domain);
 			tools[count++] = e->tool;
 		}
 	gt_core_unlock();

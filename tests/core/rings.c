@@ -248,10 +248,10 @@ static void dump_segment(const char *path, const char *file)
 	printf("{\"kind\": \"segment\", \"file\": \"%s\", \"pid\": %u, \"ppid\": %u, \"forks\": "
 	       "%u, "
 	       "\"state\": %u, \"slots\": %u, "
-	       "\"blocks\": %u, \"block_count\": %u, \"children_lost\": %u, \"runtimes\": %u",
+	       "\"blocks\": %u, \"block_count\": %u, \"children_lost\": %u, \"runtimes\": %llu",
 	       file, r->pid, r->ppid, r->fork_count, atomic_load(&r->state),
 	       atomic_load(&r->slots_used), atomic_load(&r->blocks_used), r->block_count,
-	       atomic_load(&r->children_lost), atomic_load(&r->runtimes_seen));
+	       atomic_load(&r->children_lost), (unsigned long long)atomic_load(&r->runtimes_seen));
 	text("exe", r->exe, strlen(r->exe));
 	text("argv", r->argv, r->argv_bytes);
 	printf("}\n");

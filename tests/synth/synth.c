@@ -796,10 +796,10 @@ static void end_process(struct process *p)
 				       .ended = true,
 				       .proper_end = !o.crash,
 				       .wait_status = o.crash ? 9 : 0,
-				       .runtimes = 1u << GT_DOMAIN_OPENCL |
-						   (o.steps ? 1u << GT_DOMAIN_RANGES : 0) |
-						   (o.phases ? 1u << GT_DOMAIN_ROCTX : 0) |
-						   (o.job.size ? 1u << GT_DOMAIN_MPI : 0),
+				       .runtimes = GT_DOMAIN_BIT(GT_DOMAIN_OPENCL) |
+						   (o.steps ? GT_DOMAIN_BIT(GT_DOMAIN_RANGES) : 0) |
+						   (o.phases ? GT_DOMAIN_BIT(GT_DOMAIN_ROCTX) : 0) |
+						   (o.job.size ? GT_DOMAIN_BIT(GT_DOMAIN_MPI) : 0),
 				       .end_ns = p->latest_ns + 1000};
 	const char *lost = text_or("records were lost");
 	const char *unknown = text_or("clNeverHeardOf\"XYZ");

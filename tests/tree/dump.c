@@ -48,12 +48,12 @@ static void print_process(const struct gt_capture *c, uint32_t i, const struct t
 		threads += gt_capture_thread(c, k)->process == i;
 	printf("%s\n  {\"pid\": %u, \"ppid\": %u, \"forks\": %u, \"wait_status\": %d, \"ended\": "
 	       "%s, \"proper_end\": %s, "
-	       "\"runtimes\": %u, \"children_lost\": %u, \"threads\": %zu, \"calls\": %llu, "
+	       "\"runtimes\": %llu, \"children_lost\": %u, \"threads\": %zu, \"calls\": %llu, "
 	       "\"device\": %llu",
 	       i ? "," : "", p->pid, p->ppid, p->fork_count, p->wait_status,
-	       p->ended ? "true" : "false", p->proper_end ? "true" : "false", p->runtimes,
-	       p->children_lost, threads, (unsigned long long)t->calls,
-	       (unsigned long long)t->device);
+	       p->ended ? "true" : "false", p->proper_end ? "true" : "false",
+	       (unsigned long long)p->runtimes, p->children_lost, threads,
+	       (unsigned long long)t->calls, (unsigned long long)t->device);
 	if (counts) {
 		printf(", \"count_calls\": ");
 		print_class(counts, GT_CLASS_CALL);

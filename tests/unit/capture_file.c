@@ -20,7 +20,7 @@ UNIT_TEST(a_capture_tells_its_session_processes_threads_and_counts)
 	struct gt_process_info end = {.wait_status = 256,
 				      .ended = true,
 				      .proper_end = true,
-				      .runtimes = 2,
+				      .runtimes = GT_DOMAIN_BIT(1) | GT_DOMAIN_BIT(40),
 				      .end_ns = 1000005000,
 				      .children_lost = 3};
 	struct gt_counts counts = {.seen = {{0, 10}}, .dropped = {{{0, 9}}}};
@@ -48,7 +48,7 @@ UNIT_TEST(a_capture_tells_its_session_processes_threads_and_counts)
 	CHECK_EQ(p->end_ns, 1000005000);
 	CHECK_EQ(p->wait_status, 256);
 	CHECK(p->ended && p->proper_end);
-	CHECK_EQ(p->runtimes, 2);
+	CHECK_EQ(p->runtimes, GT_DOMAIN_BIT(1) | GT_DOMAIN_BIT(40));
 	CHECK_EQ(p->children_lost, 3);
 	CHECK_STR(p->exe, "/bin/prog");
 	CHECK_MEM(p->argv, "prog\0arg\0", 10);

@@ -49,7 +49,7 @@ static void with_session(const char *test, unsigned ops, bool device)
 			       .block_bytes = 16384,
 			       .pool_bytes = 1 << 20,
 			       .slot_count = 8,
-			       .domains = 1u << DOMAIN,
+			       .domains = GT_DOMAIN_BIT(DOMAIN),
 			       .device_activity = device};
 	char path[256], folder[128];
 	int fd;
@@ -89,7 +89,8 @@ UNIT_TEST(taps_stand_only_where_somebody_asked)
 	CHECK_EQ(gt_table_register(&tables[1], target, sizeof out, out), 0);
 	CHECK_EQ(out[1], (const void *)&tap_ids[1][1]);
 	CHECK_EQ(gt_table_register(&tables[1], NULL, sizeof out, out), -EINVAL);
-	CHECK_EQ(atomic_load(&atomic_load(&gt_recording.segment)->runtimes_seen), 1u << DOMAIN);
+	CHECK_EQ(atomic_load(&atomic_load(&gt_recording.segment)->runtimes_seen),
+		 GT_DOMAIN_BIT(DOMAIN));
 }
 
 UNIT_TEST(device_activity_needs_wraps_also_of_operations_that_nobody_asked_for)

@@ -47,7 +47,7 @@ static void with_session(const char *test, uint32_t control, uint64_t from, uint
 		.block_bytes = 16384,
 		.pool_bytes = 1 << 20,
 		.slot_count = 8,
-		.domains = 1u << DOMAIN,
+		.domains = GT_DOMAIN_BIT(DOMAIN),
 		.control = control,
 		.ranges = {{.number = from, .name = "st?p"}, {.number = to, .name = "step"}},
 	};

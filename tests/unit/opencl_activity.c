@@ -430,7 +430,7 @@ static void with_session(const char *test)
 			       .block_bytes = 16384,
 			       .pool_bytes = 32 << 20,
 			       .slot_count = 32,
-			       .domains = 1u << GT_DOMAIN_OPENCL,
+			       .domains = GT_DOMAIN_BIT(GT_DOMAIN_OPENCL),
 			       .device_activity = 1,
 			       .ops[GT_DOMAIN_OPENCL] = {~UINT64_C(0)}};
 	char path[256], folder[128];

@@ -32,7 +32,7 @@ static _Atomic uint32_t epoch = 1;
 static _Atomic unsigned events;
 
 struct gt_tap_options gt_tap_options = {.submit_orders = 1};
-_Atomic uint32_t gt_stream_launches = UINT32_MAX;
+_Atomic uint64_t gt_stream_launches = UINT64_MAX;
 static struct gt_session session = {.mode = GT_MODE_LITE};
 struct gt_recording gt_recording = {.session = &session};
 struct gt_table gt_hip_tables[GT_INSTANCES];

@@ -159,7 +159,7 @@ bool idle_call_holds(const struct gt_item *call, enum idle_hold *how)
 /* Return a mask with one bit for each domain in a list in the format of --domains. */
 static uint32_t find_listed(const char *list)
 {
-	uint32_t set = 0;
+	uint64_t set = 0;
 
 	while (*(list += strspn(list, ", "))) {
 		size_t bytes = strcspn(list, ", ");
@@ -175,7 +175,7 @@ static uint32_t find_listed(const char *list)
  * been excluded. */
 static bool has_calls_of_activity(const struct gt_counts *counts, const char *domains)
 {
-	const uint32_t listed = find_listed(domains);
+	const uint64_t listed = find_listed(domains);
 
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
 		if (counts->seen[GT_CLASS_DEVICE][d] &&

@@ -6,8 +6,6 @@
 
 #include "generated/modes.h"
 
-#define BIT(domain) (UINT32_C(1) << (domain))
-
 const struct mode modes[] = {{"default", GT_MODE_DEFAULT, GT_DOMAIN_NONE},
 			     {"lite", GT_MODE_LITE, GT_DOMAIN_NONE},
 			     {"standard", GT_MODE_STANDARD, GT_DOMAIN_NONE},
@@ -16,18 +14,20 @@ const struct mode modes[] = {{"default", GT_MODE_DEFAULT, GT_DOMAIN_NONE},
 #undef X
 				     {NULL, GT_MODE_DEFAULT, GT_DOMAIN_NONE}};
 
-uint32_t mode_lower_domains(void)
+uint64_t mode_lower_domains(void)
 {
-	uint32_t set = 0;
+	uint64_t set = 0;
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
-		set |= gt_domain_traits[d].beneath || gt_domain_traits[d].requested ? BIT(d) : 0;
+		set |= gt_domain_traits[d].beneath || gt_domain_traits[d].requested
+			       ? GT_DOMAIN_BIT(d)
+			       : 0;
 	return set;
 }
 
 bool mode_records_calls(enum gt_domain domain)
 {
-	return !(mode_lower_domains() & BIT(domain));
+	return !(mode_lower_domains() & GT_DOMAIN_BIT(domain));
 }
 
 const struct mode *mode_of_options(const char *options)

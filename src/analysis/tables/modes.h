@@ -28,7 +28,7 @@ bool mode_records_calls(enum gt_domain domain);
 
 /* Return the domains whose calls are recorded only on request, one bit each: other domains are
  * built on them, or their descriptions say so. */
-uint32_t mode_lower_domains(void);
+uint64_t mode_lower_domains(void);
 
 /* Return true if calls are requested, so that GPU activities can be linked to them. */
 static inline bool mode_has_calls(const struct mode *mode)

@@ -126,7 +126,7 @@ static bool operation_was_called(const struct summary *summary, const char *patt
 
 static bool domain_was_used(const struct summary *summary, const char *name)
 {
-	const uint32_t domains = gt_domains_find(name, strlen(name));
+	const uint64_t domains = gt_domains_find(name, strlen(name));
 	bool used = !domains || summary->runtimes & domains;
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)

@@ -246,7 +246,7 @@ struct summary {
 	/* time of calls without the time of calls inside them, regardless of kind and runtime, so
 	 * that the sum contains no time twice */
 	uint64_t kind_ns[GT_KIND_COUNT];
-	uint32_t runtimes;          /* one bit for each domain with records */
+	uint64_t runtimes;          /* one bit for each domain with records */
 	struct device_edges *edges; /* for each track: edges.h; NULL: not read */
 };
 

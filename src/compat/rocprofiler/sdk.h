@@ -105,7 +105,7 @@ struct sdk_context {
 	uint64_t handle; /* 0: free */
 	uint32_t client;
 	/* a bit for each domain whose calls are reported as other kinds (sdk_inner.c) */
-	uint32_t inner;
+	uint64_t inner;
 	bool dirty; /* true if the configuration differs from the configuration of `tap` */
 	/* true if dispatch counters were requested; the context cannot be started then */
 	bool counts;

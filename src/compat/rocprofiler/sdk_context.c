@@ -109,7 +109,7 @@ struct asked {
 	/* each operation in uncorrelated[] is also in operations[] */
 	uint32_t count[DOMAINS], uncorrelated_count[DOMAINS];
 	uint64_t activity, objects;
-	uint32_t inner;
+	uint64_t inner;
 };
 
 static bool is_operation_asked(const struct asked *a, uint32_t domain, uint32_t operation)
@@ -148,7 +148,7 @@ static void ask_inner(struct asked *a, const struct sdk_context *c)
 		for (uint32_t op = 0; op < SDK_OPERATIONS; op++) {
 			if (!sdk_inner_asks(c, d, op))
 				continue;
-			a->inner |= 1u << d;
+			a->inner |= UINT64_C(1) << d;
 			if (is_operation_asked(a, d, op))
 				continue;
 			a->operations[d][a->count[d]++] = op;
