@@ -6,7 +6,7 @@ BUILD ?= build
 
 PYTHON ?= python3
 
-.PHONY: all help demo docs test test-deep test-gpu bench deb clean setup generate
+.PHONY: all help demo docs test test-deep test-gpu bench deb clean setup generate release
 all: $(BUILD)/build.ninja # build the installed files and the demo
 	@ninja -C $(BUILD) product
 
@@ -41,5 +41,9 @@ generate:         # make the public headers and the golden files of tests/gen fr
 	@tools/generate && tools/generate --output tests/gen/golden tests/gen/tiny.api
 deb:              # make $(BUILD)/gputap_*.deb
 	@tools/setup deb && GPUTAP_BUILD=$(BUILD) tools/deb
+# RELEASE_TESTS=0 omits the tests. ARGS=--draft accepts a version without a date in CHANGELOG.md
+release:          # make build/release: the files of a release, with checksums
+	@tools/setup deb && $(MAKE) --no-print-directory all && \
+		GPUTAP_BUILD=$(BUILD) tools/release $(ARGS)
 clean:            # delete the build folder
 	@rm -rf $(BUILD)
