@@ -35,8 +35,8 @@ static void print_export_help(void)
 		while (*++e)
 			printf("  %s\n", *e);
 	}
-	fputs("  .gputap          gputap     a capture: the records that match --where, or all\n"
-	      "  .parquet         parquet    a folder of tables, for DuckDB, Spark, polars, ..\n"
+	fputs("  .gputap          gputap     " EXPORT_CAPTURE_TEXT "\n"
+	      "  .parquet         parquet    " EXPORT_PARQUET_TEXT "\n"
 	      "\n"
 	      "Examples\n"
 	      "  gputap export prog.gputap -o prog.pftrace       open it at ui.perfetto.dev\n"

@@ -7,6 +7,10 @@
 
 #include "export/export.h"
 
+/* Formats without an exporter: export_capture.h and export_parquet.h write them. */
+#define EXPORT_CAPTURE_TEXT "a capture: the records that match --where, or all"
+#define EXPORT_PARQUET_TEXT "a folder of tables, for DuckDB, Spark, polars, .."
+
 struct export_request {
 	char **inputs;
 	int input_count;

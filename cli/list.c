@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/export.h"
 #include "cli/grid.h"
 #include "cli/mode.h"
 #include "cli/ui.h"
@@ -194,23 +195,32 @@ static void make_attach_ways(struct grid *g, const struct list_options *o)
 	}
 }
 
+static void add_format(struct grid *g, const char *name, const char *extensions, const char *text)
+{
+	struct grid_cell *cell = grid_row(g);
+
+	*cell++ = cell_text(name);
+	*cell++ = cell_text(extensions);
+	*cell++ = cell_text(text);
+}
+
 static void make_formats(struct grid *g, const struct list_options *o)
 {
 	grid_init(g, "formats", format_columns, COUNT_OF(format_columns));
 	g->heading = "Formats that gputap export writes";
+	if (chosen(o, "gputap"))
+		add_format(g, "gputap", ".gputap", EXPORT_CAPTURE_TEXT);
+	if (chosen(o, "parquet"))
+		add_format(g, "parquet", ".parquet", EXPORT_PARQUET_TEXT);
 	for (const struct gt_exporter *const *e = gt_exporters; *e; e++) {
 		char extensions[256] = "";
-		struct grid_cell *cell;
 		if (!chosen(o, (*e)->name))
 			continue;
 		for (const char *const *x = (*e)->extensions; *x; x++) {
 			size_t n = strlen(extensions);
 			snprintf(extensions + n, sizeof extensions - n, "%s%s", n ? " " : "", *x);
 		}
-		cell = grid_row(g);
-		*cell++ = cell_text((*e)->name);
-		*cell++ = cell_text(grid_keep(g, "%s", extensions));
-		*cell++ = cell_text((*e)->text);
+		add_format(g, (*e)->name, grid_keep(g, "%s", extensions), (*e)->text);
 	}
 }
 

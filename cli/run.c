@@ -17,6 +17,7 @@
 #include "analysis/tables/losses.h"
 #include "cli/command.h"
 #include "cli/export.h"
+#include "cli/export_parquet.h"
 #include "cli/jobs.h"
 #include "cli/mode.h"
 #include "cli/output_name.h"
@@ -390,6 +391,11 @@ static int unknown_format(const char *path)
 			GT_EXIT_USAGE,
 			"%s: RPD and ROCm 7's rocpd both use .db; end the name in .rpd or .rocpd",
 			path);
+	if (export_is_parquet(&(struct export_request){.output = path}))
+		return ui_fail(GT_EXIT_USAGE,
+			       "cannot write Parquet while recording: record to a capture, then"
+			       " 'gputap export prog.gputap -o %s'",
+			       path);
 	for (size_t i = 0; gt_exporters[i]; i++)
 		for (size_t k = 0; gt_exporters[i]->extensions[k] && n < 63; k++)
 			names[n++] = gt_exporters[i]->extensions[k];

@@ -172,10 +172,12 @@ def test_list_shows_every_method_that_info_can_name(tap, repo):
 
 
 def test_list_formats_are_those_that_export_takes(tap):
-    for f in json.loads(tap("list", "formats", "--json").out)["formats"]:
-        assert f["name"] in tap("export", "--help").out
-        for extension in f["extensions"].split():
-            assert extension in tap("export", "--help").out
+    listed = json.loads(tap("list", "formats", "--json").out)["formats"]
+    rows = re.findall(r"^  (\.\S+) +(\S+) +(\S.*)$", tap("export", "--help").out, re.M)
+    assert {(f["extensions"].split()[0], f["name"]) for f in listed} == {
+        (extension, name) for extension, name, _ in rows}
+    help_text = tap("export", "--help").out
+    assert all(extension in help_text for f in listed for extension in f["extensions"].split())
 
 
 # doctor ------------------------------------------------------------------------

@@ -43,6 +43,8 @@ def test_help_teaches_by_example_on_stdout(tap):
     (["--threads", "-1", "true"], "a number from 1"),
     (["-o", "x.docx", "true"], "'x.docx' has no known extension"),
     (["-o", "x", "true"], "known: .gputap, .pftrace"),
+    (["-o", "x.parquet", "true"], "cannot write Parquet while recording: record to a capture, then "
+     "'gputap export prog.gputap -o x.parquet'"),
     (["-o", "x.pftrac", "true"], "'x.pftrac' has no known extension to select the format; did"),
 ])
 def test_what_is_wrong_is_named_and_nothing_runs(tap, work, arguments, sentence):

@@ -88,7 +88,23 @@ def test_queries_come_from_a_file_or_standard_input(gputap_sql, capture, work):
     assert gputap_sql("a.gputap", "--csv", "-f", "-", stdin="select 7 as x").out == "x\n7\n"
 
 
+def test_commands_of_the_prompt_work_in_a_pipe_and_as_an_argument(gputap_sql, capture):
+    listed = gputap_sql(capture(), ".tables").out
+    assert listed.startswith("tables: activities, ") and "time_by_kernel" in listed
+    assert gputap_sql("a.gputap", stdin=".tables\n").out == listed
+    assert gputap_sql("a.gputap", ".schema activities").out.startswith("  ")
+    mixed = "create table t as select 5 as five;\n.schema calls\nselect * from t\n;\n.quit\nno sql"
+    out = gputap_sql("a.gputap", "--csv", stdin=mixed).out
+    assert out.startswith("  ") and out.endswith("\nfive\n5\n")
+
+
+def test_a_line_of_a_query_may_begin_with_a_dot(gputap_sql, capture):
+    assert gputap_sql(capture(), "--csv", stdin="select 1 +\n.5 as x").out == "x\n1.5\n"
+
+
 @pytest.mark.parametrize("words, status, said", [
+    (["a.gputap", ".none x"], 1, "no command '.none x'; .help lists the commands"),
+    (["a.gputap", ".schema none"], 1, "no table or view 'none'; .tables lists them"),
     (["a.gputap", "select foo from calls"], 1, "foo"),
     (["a.gputap", "select 1 fro m x y"], 1, "syntax error"),
     (["none.gputap", "select 1"], 1, "No such file"),

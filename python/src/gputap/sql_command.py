@@ -26,7 +26,7 @@ DESCRIPTION = """Query captures, or a dataset of Parquet files, with SQL (DuckDB
   python -m gputap sql prog.gputap            a prompt; .help lists its commands
 
 The last argument is the query if it is not a file. Without a query, queries are read from the
-terminal, or from standard input."""
+terminal, or from standard input. The commands of the prompt are accepted in each of these."""
 
 USAGE = 'python -m gputap sql [options] FILE .. [QUERY]'
 
@@ -38,6 +38,7 @@ HELP = """\
 A query ends with a semicolon and may span several lines. Ctrl-C discards it, or stops it while it
 runs. Times are in nanoseconds; start_ns and so on count from 1970."""
 
+COMMANDS = '.tables', '.schema', '.help', '.quit'
 PROMPT, CONTINUED = 'gputap> ', '   ...> '
 BATCH_ROWS = 10000
 SHOWN_ROWS = 40
@@ -216,10 +217,11 @@ class Prompt:
         elif name in self._names():
             self.queries.run(f'select column_name, column_type from (describe "{name}")')
         else:
-            print(f'no table or view {name!r}; .tables lists them')
+            raise Failure(f'no table or view {_clean(name)!r}; .tables lists them')
 
-    def _command(self, line):
-        """Run a command of the prompt. Return False to leave."""
+    def run_command(self, line):
+        """Run a command of the prompt. Return False to leave. Raises Failure for an unknown
+        command."""
         word, *rest = line.split()
         if word in ('.quit', '.exit'):
             return False
@@ -230,7 +232,7 @@ class Prompt:
         elif word == '.help':
             print(HELP)
         else:
-            print(f'no command {_clean(line)!r}; .help lists the commands')
+            raise Failure(f'no command {_clean(line)!r}; .help lists the commands')
         return True
 
     def _read(self):
@@ -250,9 +252,9 @@ class Prompt:
         """Run a query or a command. Return False to leave."""
         try:
             if text[:1] == '.':
-                return self._command(text)
+                return self.run_command(text)
             self.queries.run(text)
-        except (self.queries.error, sql.Error) as e:
+        except (self.queries.error, sql.Error, Failure) as e:
             print(_clean(str(e)))
         return True
 
@@ -290,7 +292,8 @@ def _parse(arguments):
     options.form = options.form or 'table'
     last = options.words[-1]
     options.query = None
-    if len(options.words) > 1 and not os.path.exists(last) and any(c.isspace() for c in last):
+    if len(options.words) > 1 and not os.path.exists(last) and (
+            last in COMMANDS or any(c.isspace() for c in last)):
         options.query = options.words.pop()
     if options.query and options.file:
         parser.error('a query and --file exclude each other')
@@ -326,15 +329,30 @@ def _read_queries(options):
     return None if sys.stdin.isatty() and not options.file else sys.stdin.read()
 
 
+def _run_text(queries, text):
+    """Run the queries and the commands of a text. A line that begins with a dot is a command,
+    unless it continues a query."""
+    prompt, pending = Prompt(queries), ''
+    for line in text.splitlines(keepends=True):
+        if line.lstrip()[:1] == '.' and pending.rstrip()[-1:] in ('', ';'):
+            queries.run(pending)
+            pending = ''
+            if not prompt.run_command(line.strip()):
+                return
+        else:
+            pending += line
+    queries.run(pending)
+
+
 def _run(options):
     text = _read_queries(options)
     queries = Queries(_connect(options), options.form)
     if text is not None:
-        queries.run(text)
+        _run_text(queries, text)
         return
     prompt = Prompt(queries)
     print(f'{len(prompt.views)} views, .tables lists them; .help')
-    with _line_editing([*prompt._names(), '.tables', '.schema', '.help', '.quit']):
+    with _line_editing([*prompt._names(), *COMMANDS]):
         prompt.loop()
 
 
