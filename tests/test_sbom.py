@@ -7,8 +7,6 @@ import os
 import subprocess
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 
 from conftest import REPO
 
@@ -50,6 +48,8 @@ def package(work):
 
 def make(*arguments, epoch="1700000000"):
     """Return the text of a bill. Fail if it is not valid."""
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
     done = subprocess.run([REPO / "tools/sbom", *arguments], capture_output=True, text=True,
                           env={**os.environ, "SOURCE_DATE_EPOCH": epoch})
     assert done.returncode == 0, done.stderr
