@@ -112,7 +112,8 @@ struct gt_tool_context {
 	bool is_current; /* true if how[] agrees with the other fields */
 	uint64_t age;    /* rank in the order of creation */
 };
-extern struct gt_tool_context gt_tool_pool[GT_TOOL_POOL] __attribute__((visibility("hidden")));
+/* GT_TOOL_POOL slots, mapped for the first context; NULL before */
+extern struct gt_tool_context *gt_tool_pool __attribute__((visibility("hidden")));
 
 /* Return GT_TOOL_RETIRED if the context wants to be notified of all retirements, otherwise 0. */
 static inline uint32_t gt_tool_wants_all_retired(const struct gt_tool_context *c)

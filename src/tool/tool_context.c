@@ -15,6 +15,7 @@
 #include "gputap/tool.h"
 #include "tool/tool_reader.h"
 #include "tool/tool_activity.h"
+#include "util/zeroed.h"
 
 static bool place_taken[GT_TOOL_POOL];
 static uint64_t ages;
@@ -69,7 +70,9 @@ struct gt_tool_context *gt_tool_place(struct gputap_context *ctx, int32_t priori
 	if (ctx->place)
 		ctx->place->is_current = false;
 	gt_tool_readers_begin();
-	for (uint32_t p = 0; !ctx->place && p < GT_TOOL_POOL; p++) {
+	if (!gt_tool_pool)
+		gt_tool_pool = gt_zeroed_map(GT_TOOL_POOL * sizeof *gt_tool_pool);
+	for (uint32_t p = 0; gt_tool_pool && !ctx->place && p < GT_TOOL_POOL; p++) {
 		struct gt_tool_context *c = &gt_tool_pool[p];
 		uint32_t generation = atomic_load_explicit(&c->generation, memory_order_relaxed);
 

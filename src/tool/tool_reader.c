@@ -21,7 +21,7 @@ enum { ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, YIELDS = 100000, NAP_NS = 2
  * since then */
 enum { PATIENCE = 250000 };
 
-struct gt_tool_context gt_tool_pool[GT_TOOL_POOL];
+struct gt_tool_context *gt_tool_pool;
 _Atomic uint64_t gt_tool_activity_types[GT_DOMAIN_COUNT];
 _Atomic uint32_t gt_tool_dense, gt_tool_innermost;
 

@@ -6,8 +6,10 @@
 /* Add a link as the callback of a launch does (cuda_activity.c). */
 static void launch(uint32_t correlation, uint64_t call)
 {
-	struct gt_cuda_link *l = &gt_cuda_links[correlation % GT_CUDA_LINKS];
+	struct gt_cuda_link *l;
 
+	CHECK(gt_cuda_links_begin());
+	l = &gt_cuda_links[correlation % GT_CUDA_LINKS];
 	l->id = call;
 	l->records = 1;
 	l->flags = GT_CUDA_RECORDED | GT_CUDA_COUNTED;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Links CUPTI's correlation ids to calls.
  *
- *   links[id % GT_CUDA_LINKS]   {id, call, start, number of records}; 8 MB, touched page by page
+ *   links[id % GT_CUDA_LINKS]   {id, call, start, number of records}
  *   kept[hash]                  links still needed when the table wraps around
+ *
+ * Both are mapped when CUPTI is opened, 20 MB, and touched page by page.
  *
  * Writer: the launching thread at ENTER, the only thread with that id (cuda_activity.c). The writer
  * clears `correlation`, stores the other fields, and stores `correlation` (release). Reader: the
@@ -12,22 +14,38 @@
 #include <string.h>
 
 #include "runtime/cuda/cuda_parts.h"
+#include "util/zeroed.h"
 
 enum { KEPT = 1 << 18, PROBES = 64 };
 
-struct gt_cuda_link gt_cuda_links[GT_CUDA_LINKS];
+struct gt_cuda_link *gt_cuda_links;
 _Atomic uint32_t gt_cuda_links_newest;
 
-/* Used only in the helper. */
-static struct progress {
+struct progress {
 	uint32_t correlation, records; /* number of records received so far */
-} progress[GT_CUDA_LINKS];
-static struct kept {
+};
+
+struct kept {
 	struct gt_cuda_link link;
 	uint32_t records;
-} kept[KEPT];
+};
+
+static struct tables {
+	struct gt_cuda_link links[GT_CUDA_LINKS];
+	/* used only in the helper */
+	struct progress progress[GT_CUDA_LINKS];
+	struct kept kept[KEPT];
+} * tables;
 static uint32_t newest, swept;
 static bool keeps_any;
+
+bool gt_cuda_links_begin(void)
+{
+	if (!tables)
+		tables = gt_zeroed_map(sizeof *tables);
+	gt_cuda_links = tables ? tables->links : NULL;
+	return tables != NULL;
+}
 
 /* Copy a link. Return false if the slot belongs to another id or is being overwritten for another
  * id. */
@@ -45,7 +63,7 @@ static bool copy_link(uint32_t correlation, struct gt_cuda_link *link)
 static struct kept *find_kept(uint32_t correlation)
 {
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct kept *k = &kept[(correlation + i) % KEPT];
+		struct kept *k = &tables->kept[(correlation + i) % KEPT];
 
 		if (atomic_load_explicit(&k->link.correlation, memory_order_relaxed) == correlation)
 			return k;
@@ -61,12 +79,13 @@ static uint32_t counted_of(const struct gt_cuda_link *link)
 
 bool gt_cuda_link_find(uint32_t correlation, struct gt_cuda_link *link, bool *more)
 {
-	struct progress *p = &progress[correlation % GT_CUDA_LINKS];
+	struct progress *p;
 	struct kept *k;
 
 	/* CUPTI reports no call for the record; in links[], 0 marks slots without a link */
-	if (!correlation)
+	if (!correlation || !tables)
 		return false;
+	p = &tables->progress[correlation % GT_CUDA_LINKS];
 	if (copy_link(correlation, link)) {
 		if ((int32_t)(correlation - newest) > 0)
 			newest = correlation;
@@ -87,10 +106,10 @@ bool gt_cuda_link_find(uint32_t correlation, struct gt_cuda_link *link, bool *mo
 
 static void keep_link(const struct gt_cuda_link *link, uint32_t records)
 {
-	struct kept *oldest = &kept[link->correlation % KEPT];
+	struct kept *oldest = &tables->kept[link->correlation % KEPT];
 
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct kept *k = &kept[(link->correlation + i) % KEPT];
+		struct kept *k = &tables->kept[(link->correlation + i) % KEPT];
 
 		if (!k->link.correlation) {
 			oldest = k;
@@ -117,7 +136,7 @@ void gt_cuda_links_keep(void)
 	if (until - swept > GT_CUDA_LINKS)
 		swept = until - GT_CUDA_LINKS;
 	for (; swept != until; swept++) {
-		const struct progress *p = &progress[swept % GT_CUDA_LINKS];
+		const struct progress *p = &tables->progress[swept % GT_CUDA_LINKS];
 		uint32_t records = p->correlation == swept ? p->records : 0;
 		struct gt_cuda_link link;
 
@@ -129,6 +148,8 @@ void gt_cuda_links_keep(void)
 
 void gt_cuda_links_forget(void)
 {
+	if (!tables)
+		return;
 	/* otherwise, the records of a launch without a link would be assigned to an earlier launch
 	 * with the same id */
 	for (uint32_t i = 0; i < GT_CUDA_LINKS; i++)
@@ -138,8 +159,8 @@ void gt_cuda_links_forget(void)
 	atomic_store_explicit(&gt_cuda_links_newest, 0, memory_order_relaxed);
 	newest = 0;
 	swept = 0;
-	memset(progress, 0, sizeof progress);
+	memset(tables->progress, 0, sizeof tables->progress);
 	if (keeps_any)
-		memset(kept, 0, sizeof kept);
+		memset(tables->kept, 0, sizeof tables->kept);
 	keeps_any = false;
 }

@@ -43,7 +43,11 @@ struct gt_cuda_link {
 };
 
 enum { GT_CUDA_LINKS = 1 << 18 };
-extern struct gt_cuda_link gt_cuda_links[GT_CUDA_LINKS] __attribute__((visibility("hidden")));
+extern struct gt_cuda_link *gt_cuda_links __attribute__((visibility("hidden")));
+
+/* Map the table of links. Call before CUPTI's callbacks are enabled. Return false if out of
+ * memory. */
+bool gt_cuda_links_begin(void);
 
 /* Correlation of a recent launch; not updated at every launch. */
 extern _Atomic uint32_t gt_cuda_links_newest __attribute__((visibility("hidden")));

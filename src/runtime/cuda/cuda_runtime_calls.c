@@ -32,7 +32,7 @@ static uint16_t places[NUMBERS];
 static _Atomic uint8_t enabled[NUMBERS];
 static _Atomic uint32_t is_known; /* true once the table is registered with the contexts */
 
-__attribute__((constructor)) static void find_places(void)
+void gt_cuda_runtime_begin(void)
 {
 	for (uint32_t i = 0; i < table->operation_count; i++)
 		places[GT_OP_NUMBER(table->operations[i].op)] = (uint16_t)(i + 1);

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Prepare the lists of operations. Call before the functions below, once CUPTI is open. */
+void gt_cuda_runtime_begin(void) __attribute__((visibility("hidden")));
+
 /* Return true if a call of the runtime API is wanted now. CUPTI is then needed even if GPU
  * activities are not wanted. Call only if the program uses CUDA. */
 bool gt_cuda_runtime_wanted(void) __attribute__((visibility("hidden")));

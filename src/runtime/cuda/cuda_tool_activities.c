@@ -22,6 +22,7 @@
 
 #include "runtime/cuda/cuda_parts.h"
 #include "tool/tool_activity.h"
+#include "util/zeroed.h"
 
 enum { PLACES = 1 << 16 };
 
@@ -37,7 +38,7 @@ static struct place {
 	uint32_t records; /* number of records still to come, while kept; 0 if unknown */
 	bool is_kept, is_left, has_details;
 	struct details details;
-} places[PLACES];
+} * places; /* PLACES slots, mapped for the first launch; set with the lock held */
 
 static _Atomic uint32_t lock;
 /* correlation of the tool activity that awaits EXIT, or 0 */
@@ -56,7 +57,7 @@ static void give_lock(void)
 
 static struct place *place_of(uint32_t correlation)
 {
-	return &places[correlation % PLACES];
+	return places ? &places[correlation % PLACES] : NULL;
 }
 
 /* Return the slot of @correlation, or NULL. The caller holds the lock. */
@@ -64,23 +65,28 @@ static struct place *find_place(uint32_t correlation)
 {
 	struct place *p = place_of(correlation);
 
-	return p->tool_activity && p->correlation == correlation ? p : NULL;
+	return p && p->tool_activity && p->correlation == correlation ? p : NULL;
 }
 
 static void put_tool_activity(uint32_t correlation, struct gt_tool_activity *tool_activity,
 			      bool is_kept, uint32_t records)
 {
-	struct place *p = place_of(correlation);
-	struct gt_tool_activity *old;
-	bool was_kept;
+	struct gt_tool_activity *old = tool_activity;
+	bool was_kept = is_kept;
+	struct place *p;
 
 	take_lock();
-	old = p->tool_activity;
-	was_kept = p->is_kept;
-	*p = (struct place){.tool_activity = tool_activity,
-			    .correlation = correlation,
-			    .records = records,
-			    .is_kept = is_kept};
+	if (!places)
+		places = gt_zeroed_map(PLACES * sizeof *places);
+	p = place_of(correlation);
+	if (p) {
+		old = p->tool_activity;
+		was_kept = p->is_kept;
+		*p = (struct place){.tool_activity = tool_activity,
+				    .correlation = correlation,
+				    .records = records,
+				    .is_kept = is_kept};
+	}
 	give_lock();
 	if (old && was_kept)
 		gt_tool_activity_give(old);

@@ -118,6 +118,11 @@ static bool open_library(uint64_t base, char text[256])
 	text[0] = '\0';
 	if (!gt_cupti_library_open(&owner.library, base, text))
 		return false;
+	if (!gt_cuda_links_begin()) {
+		snprintf(text, 256, "no GPU activities: out of memory");
+		return false;
+	}
+	gt_cuda_runtime_begin();
 	user->find_functions(&owner.library);
 	atomic_store_explicit(&owner.process, getpid(), memory_order_relaxed);
 	atomic_store_explicit(&owner.has_library, true, memory_order_release);

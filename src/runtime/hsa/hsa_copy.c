@@ -10,21 +10,43 @@
 /* gputap's signals use events of the driver, and a process has only 4,096 of them. */
 enum { COPIES = 4096, OURS_MAX = 2048 };
 
-static struct gt_hsa_copy copies[COPIES];
-static _Atomic uint32_t used;  /* index of the first slot that was never used */
-static _Atomic uint32_t first; /* index at which the search for a free slot starts */
-static _Atomic uint32_t taken; /* number of slots in use */
+static struct gt_hsa_copy *_Atomic slots; /* COPIES slots, mapped for the first copy */
+static _Atomic uint32_t used;             /* index of the first slot that was never used */
+static _Atomic uint32_t first;            /* index at which the search for a free slot starts */
+static _Atomic uint32_t taken;            /* number of slots in use */
 
 bool gt_hsa_copies_exist(void)
 {
 	return atomic_load_explicit(&taken, memory_order_relaxed);
 }
 
+static struct gt_hsa_copy *get_slots(void)
+{
+	return atomic_load_explicit(&slots, memory_order_acquire);
+}
+
+/* Return the slots, or NULL if out of memory. */
+static struct gt_hsa_copy *map_slots(void)
+{
+	struct gt_hsa_copy *copies = get_slots(), *mapped;
+
+	if (gt_likely(copies != NULL))
+		return copies;
+	mapped = gt_hsa_alloc(COPIES * sizeof *mapped);
+	if (!mapped ||
+	    atomic_compare_exchange_strong_explicit(&slots, &copies, mapped, memory_order_acq_rel,
+						    memory_order_acquire))
+		return mapped;
+	gt_hsa_free(mapped, COPIES * sizeof *mapped);
+	return copies;
+}
+
 struct gt_hsa_copy *gt_hsa_copy_take(void)
 {
 	uint32_t from = atomic_load_explicit(&first, memory_order_relaxed), limit;
+	struct gt_hsa_copy *copies = map_slots();
 
-	for (uint32_t i = from < COPIES ? from : 0; i < COPIES; i++) {
+	for (uint32_t i = from < COPIES ? from : 0; copies && i < COPIES; i++) {
 		uint32_t free = 0;
 
 		if (atomic_load_explicit(&copies[i].taken, memory_order_relaxed) ||
@@ -47,7 +69,7 @@ struct gt_hsa_copy *gt_hsa_copy_take(void)
 
 static void free_copy(struct gt_hsa_copy *c)
 {
-	uint32_t i = (uint32_t)(c - copies);
+	uint32_t i = (uint32_t)(c - get_slots());
 
 	atomic_store_explicit(&c->watch.state, GT_HSA_ACTIVITY_FREE, memory_order_relaxed);
 	atomic_store_explicit(&c->taken, 0, memory_order_release);
@@ -170,7 +192,7 @@ uint32_t gt_hsa_copies_harvest(struct gt_hsa_agent *agent, struct gt_thread *t, 
 	uint32_t n = atomic_load_explicit(&used, memory_order_acquire), left = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct gt_hsa_copy *c = &copies[i];
+		struct gt_hsa_copy *c = &get_slots()[i];
 		uint32_t state = atomic_load_explicit(&c->watch.state, memory_order_acquire);
 		struct gt_tool_activity *tool_activity;
 		struct gt_hsa_times times;
@@ -224,7 +246,7 @@ void gt_hsa_copies_end(struct gt_hsa_runtime *runtime, struct gt_thread *t)
 	uint32_t n = atomic_load_explicit(&used, memory_order_acquire);
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct gt_hsa_copy *c = &copies[i];
+		struct gt_hsa_copy *c = &get_slots()[i];
 		struct gt_tool_activity *tool_activity;
 
 		if (atomic_load_explicit(&c->watch.state, memory_order_acquire) !=
