@@ -376,8 +376,7 @@ def attach_source(api):
     contains all necessary facts"""
     d, up = api.domain, upper(api)
     few = f'#define GT_ATTACH_INSTANCES {api.instances}\n' if api.instances else ''
-    return head(api, 'emit_domains.py') + f'''#include "core/recording.h"
-#include "generated/{d}_taps.h"
+    return head(api, 'emit_domains.py') + f'''#include "generated/{d}_taps.h"
 #include "runtime/interposition.h"
 
 #define GT_ATTACH {d}
@@ -395,8 +394,6 @@ __attribute__((visibility("hidden"), used)) void gt_{d}_attached(void)
 
 __attribute__((constructor)) static void begin(void)
 {{
-	gt_recording_init();
-	atomic_store_explicit(&gt_{d}_attach_states[0].ready, 1, memory_order_relaxed);
-	gt_{d}_attached();
+	gt_attach_begin(gt_{d}_attached);
 }}
 '''

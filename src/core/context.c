@@ -32,20 +32,27 @@ static bool in_set(const uint64_t set[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64], 
 
 static bool context_asks(const struct gt_context *c, uint32_t op)
 {
-	return in_set(c->ops, op);
+	return c->ops && c->domains >> GT_OP_DOMAIN(op) & 1 && in_set(c->ops, op);
 }
 
 static bool asks_activity(const struct gt_context *c, uint32_t op)
 {
-	return c->device_activity && in_set(c->activity, op);
+	return c->device_activity && c->activity && c->domains >> GT_OP_DOMAIN(op) & 1 &&
+	       in_set(c->activity, op);
+}
+
+/* Return true if a call of the domain, or the GPU activities of one, are to be recorded. */
+static bool records_domain(const struct gt_context *c, unsigned domain)
+{
+	for (size_t i = 0; c->domains >> domain & 1 && i < GT_OPS_PER_DOMAIN / 64; i++)
+		if ((c->ops && c->ops[domain][i]) || (c->activity && c->activity[domain][i]))
+			return true;
+	return false;
 }
 
 static bool asks_domain(const struct gt_context *c, unsigned domain)
 {
-	for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
-		if (c->ops[domain][i] || c->activity[domain][i])
-			return true;
-	return c->notify_activity >> domain & 1;
+	return records_domain(c, domain) || c->notify_activity >> domain & 1;
 }
 
 static bool notifies_of_domain(const struct gt_context *c, unsigned domain)
@@ -223,9 +230,8 @@ static uint64_t activity_domains(const struct gt_context *c)
 	uint64_t domains = 0;
 
 	for (unsigned d = 0; c->device_activity && d < GT_DOMAIN_COUNT; d++)
-		for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
-			if (c->ops[d][i] | c->activity[d][i])
-				domains |= GT_DOMAIN_BIT(gt_domain_traits[d].activity);
+		if (records_domain(c, d))
+			domains |= GT_DOMAIN_BIT(gt_domain_traits[d].activity);
 	return domains;
 }
 
@@ -236,8 +242,10 @@ static void note_stream_activity(void)
 	uint64_t domains = 0, launches = 0;
 
 	for (const struct gt_context *c = contexts; c; c = c->next) {
-		domains |= activity_domains(c);
-		launches |= c->started ? activity_domains(c) : 0;
+		uint64_t asked = activity_domains(c);
+
+		domains |= asked;
+		launches |= c->started ? asked : 0;
 	}
 	atomic_store_explicit(&gt_stream_activity, domains, memory_order_relaxed);
 	atomic_store_explicit(&gt_stream_launches, launches, memory_order_relaxed);
@@ -266,11 +274,9 @@ void gt_contexts_init(const struct gt_session *session)
 {
 	struct gt_context *c = &session_context;
 
-	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
-		if (session->domains >> d & 1) {
-			memcpy(c->ops[d], session->ops[d], sizeof c->ops[d]);
-			memcpy(c->activity[d], session->activity[d], sizeof c->activity[d]);
-		}
+	c->domains = session->domains;
+	c->ops = session->ops;
+	c->activity = session->activity;
 	c->device_activity = session->device_activity != 0;
 	gt_core_lock();
 	c->started = !atomic_load_explicit(&gt_pause_reasons, memory_order_relaxed);

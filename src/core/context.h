@@ -19,10 +19,12 @@ struct gt_context {
 	struct gt_context *next; /* list of all contexts */
 	bool started;
 	bool device_activity;
-	/* calls to be recorded in the stream */
-	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
-	/* calls whose GPU activities are recorded even if the call is not */
-	uint64_t activity[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
+	/* domains to which `ops` and `activity` apply */
+	uint64_t domains;
+	/* calls to be recorded in the stream; NULL: none */
+	const uint64_t (*ops)[GT_OPS_PER_DOMAIN / 64];
+	/* calls whose GPU activities are recorded even if the call is not; NULL: none */
+	const uint64_t (*activity)[GT_OPS_PER_DOMAIN / 64];
 	/* calls that a tool requested for callbacks or for a buffer */
 	uint64_t notify[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* domains whose GPU activities a tool requested */

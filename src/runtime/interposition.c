@@ -8,7 +8,16 @@
 #include "core/emit.h"
 #include "core/recording.h"
 #include "core/table.h"
+#include "core/tool_opened.h"
 #include "runtime/module.h"
+
+void gt_attach_begin(void (*attached)(void))
+{
+	gt_recording_init();
+	atomic_store_explicit(&gputap_attach_tools.ready, 1, memory_order_relaxed);
+	if (atomic_load_explicit(&gputap_attach_tools.armed, memory_order_relaxed))
+		attached();
+}
 
 bool gt_attach_adopt(struct gt_attach_state *state)
 {

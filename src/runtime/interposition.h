@@ -17,7 +17,7 @@
  *           ─► opened     void (void): a library was armed after libgputap.so's constructor ran
  *
  * Writers: the audit library, with the dynamic linker's lock held, writes `state` FREE -> ARMED and
- * back, base, path, taps[].real. libgputap.so writes `ready` and `adopted`. */
+ * back, base, path, taps[].real. libgputap.so writes `adopted`. */
 #ifndef GPUTAP_RUNTIME_INTERPOSITION_H
 #define GPUTAP_RUNTIME_INTERPOSITION_H
 
@@ -49,9 +49,6 @@ enum {
 
 struct gt_attach_state {
 	_Atomic uint32_t state;
-	/* true once libgputap.so's constructor has run, so `opened` must be called; instance 0's
-	 * value applies to all instances */
-	_Atomic uint32_t ready;
 	_Atomic uint32_t adopted; /* true once libgputap.so has adopted the instance */
 	/* number of libraries that found no free instance; instance 0's value applies to all
 	 * instances */
@@ -63,6 +60,10 @@ struct gt_attach_state {
 	char path[228]; /* name of the library, truncated if longer */
 };
 
+/* Adopt the libraries of a domain that were armed before libgputap.so's constructors, with
+ * @attached, the domain's `opened`. From now on, the audit library calls `opened`. Called by a
+ * constructor. */
+void gt_attach_begin(void (*attached)(void));
 /* Return true once for each armed library, for use in libgputap.so. The caller then adopts the
  * library's table and records its module. */
 bool gt_attach_adopt(struct gt_attach_state *state);

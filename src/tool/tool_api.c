@@ -94,7 +94,9 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 	ctx = calloc(1, sizeof *ctx);
 	if (!ctx)
 		return -ENOMEM;
-	memcpy(ctx->core.ops[opts->domain], set, sizeof set);
+	memcpy(ctx->recorded[opts->domain], set, sizeof set);
+	ctx->core.domains = GT_DOMAIN_BIT(opts->domain);
+	ctx->core.ops = ctx->recorded;
 	ctx->core.device_activity = opts->activities != 0;
 	ctx->flags = opts->flags;
 	ctx->tool = gt_tool_current();

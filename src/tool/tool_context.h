@@ -13,6 +13,7 @@ struct gputap_context {
 	const struct gputap_tool *tool; /* tool whose start() created the context, or NULL */
 	/* list of contexts, newest first; protected by gt_core_lock() */
 	struct gputap_context *next;
+	uint64_t recorded[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* core.ops */
 };
 
 /* Return the context's slot, for a further subscription. If the context has no slot, take a slot

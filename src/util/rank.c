@@ -4,8 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "util/environment_value.h"
-
 extern char **environ;
 
 enum { RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, NUMBERS };
@@ -36,15 +34,34 @@ static int32_t read_number(const char *text)
 	return (int32_t)value;
 }
 
+/* Return a bit for a pair of letters, with which a variable's name begins. */
+static uint64_t bit_of(const char *name)
+{
+	return name[0] ? UINT64_C(1) << ((uint8_t)name[0] * 5 + (uint8_t)name[1]) % 64 : 0;
+}
+
+/* Look once at each variable, and only if its first letters are those of a launcher's variable,
+ * because every traced process reads its environment when it starts. */
 void gt_ranks_read(char *const *environment, struct gt_ranks *out)
 {
+	uint64_t begins = 0;
+	size_t count = 0;
+
 	for (uint32_t i = 0; i < GT_LAUNCHER_COUNT; i++)
 		for (uint32_t k = 0; k < NUMBERS; k++) {
-			const char *name = launchers[i].variables[k];
-
-			out->numbers[i][k] =
-				*name ? read_number(gt_environment_value(environment, name)) : -1;
+			out->numbers[i][k] = -1;
+			begins |= bit_of(launchers[i].variables[k]);
 		}
+	while (environment && environment[count])
+		count++;
+	while (count-- > 0) { /* the first of several equal names counts */
+		const char *equals = bit_of(environment[count]) & begins
+					     ? strchr(environment[count], '=')
+					     : NULL;
+
+		if (equals)
+			gt_ranks_set(out, environment[count], equals + 1);
+	}
 }
 
 int gt_ranks_set(struct gt_ranks *ranks, const char *name, const char *value)

@@ -173,7 +173,8 @@ UNIT_TEST(an_empty_entry_stays_empty)
 UNIT_TEST(each_real_function_of_an_extension_gets_a_tap_of_its_own)
 {
 	struct gt_table *const list[INSTANCES] = {&tables[0], &tables[1]};
-	struct gt_context c = {.started = true};
+	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64] = {{0}};
+	struct gt_context c = {.started = true, .domains = GT_DOMAIN_BIT(DOMAIN), .ops = ops};
 	bool unknown;
 
 	with_session("each_real_function_of_an_extension_gets_a_tap_of_its_own", 0, false);
@@ -181,7 +182,7 @@ UNIT_TEST(each_real_function_of_an_extension_gets_a_tap_of_its_own)
 	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown),
 		 (void *)&real_ids[5]);
 	CHECK(!unknown);
-	c.ops[DOMAIN][300 / 64] = UINT64_C(1) << 300 % 64;
+	ops[DOMAIN][300 / 64] = UINT64_C(1) << 300 % 64;
 	gt_context_add(&c);
 	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown),
 		 (void *)&tap_ids[0][3]);
@@ -205,4 +206,18 @@ UNIT_TEST(each_real_function_of_an_extension_gets_a_tap_of_its_own)
 	CHECK_EQ(services(1, 3), GT_SERVICE_STREAM);
 	gt_context_remove(&c);
 	CHECK_EQ(services(0, 3), 0);
+}
+
+UNIT_TEST(a_domain_from_32_on_is_requested_like_one_below)
+{
+	enum { HIGH = 40, LOW = HIGH - 32 };
+	const struct gt_operation high = {.op = GT_OP(HIGH, 5, 0)}, low = {.op = GT_OP(LOW, 5, 0)};
+	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64] = {{0}};
+	struct gt_context c = {.started = true, .domains = GT_DOMAIN_BIT(HIGH), .ops = ops};
+
+	with_session("a_domain_from_32_on_is_requested_like_one_below", 0, false);
+	ops[HIGH][0] = ops[LOW][0] = UINT64_C(1) << 5;
+	gt_context_add(&c);
+	CHECK(gt_contexts_ask(&high));
+	CHECK(!gt_contexts_ask(&low));
 }

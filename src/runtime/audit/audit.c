@@ -77,13 +77,21 @@ static struct gt_elf object_of(const struct link_map *map)
 	return o;
 }
 
+/* The object in libgputap.so through which it is notified of tools that a running program opens. */
+static struct gt_tool_opened *tools; /* set once libgputap.so is mapped */
+
+static bool has_armed;
+
 static void arm_instance(unsigned i, const struct gt_elf *o, bool own_calls)
 {
 	const struct gt_attach *point = apis[i].point;
-	struct gt_attach_state *states = GT_ATTACH_AT(point, point->states);
 
 	gt_arm(&arming, &gt_interposables[i], point, o, own_calls);
-	if (atomic_load(&states[0].ready)) {
+	has_armed = true;
+	if (!tools) /* the library that is being mapped is libgputap.so: see meet_tool() */
+		return;
+	atomic_store(&tools->armed, 1);
+	if (atomic_load(&tools->ready)) {
 		void (*opened)(void);
 
 		*(void **)&opened = GT_ATTACH_AT(point, point->opened);
@@ -175,9 +183,6 @@ static void meet_unloads(const struct gt_symbols *s)
 		unloads = NULL; /* from another version */
 }
 
-/* The object in libgputap.so through which it is notified of tools that a running program opens. */
-static struct gt_tool_opened *tools; /* set once libgputap.so is mapped */
-
 static void meet_tool(const struct gt_symbols *s)
 {
 	const ElfW(Sym) *ours = tools ? NULL : gt_symbol_find(s, "gputap_attach_tools");
@@ -187,6 +192,8 @@ static void meet_tool(const struct gt_symbols *s)
 		tools = (struct gt_tool_opened *)(s->base + ours->st_value);
 		if (tools->magic != GT_TOOL_OPENED_MAGIC)
 			tools = NULL; /* from another version */
+		else if (has_armed)
+			atomic_store(&tools->armed, 1);
 	} else if (tools && gt_symbol_find(s, "gputap_tool_describe")) {
 		opened = atomic_load(&tools->opened);
 		if (opened)

@@ -34,9 +34,7 @@ __attribute__((visibility("hidden"), used)) void gt_cupti_attached(void)
 
 __attribute__((constructor)) static void begin(void)
 {
-	gt_recording_init();
-	atomic_store_explicit(&gt_cupti_attach_states[0].ready, 1, memory_order_relaxed);
-	gt_cupti_attached();
+	gt_attach_begin(gt_cupti_attached);
 }
 
 void *gt_cupti_real(void *function)

@@ -114,8 +114,6 @@ __attribute__((constructor)) static void start_hip_attach(void)
 {
 	gt_recording_init();
 	gt_hip_order_configure();
-	atomic_store_explicit(&gt_hip_attach_states[0].ready, 1, memory_order_relaxed);
-	atomic_store_explicit(&gt_hip_compiler_attach_states[0].ready, 1, memory_order_relaxed);
-	gt_hip_attached();
-	gt_hip_compiler_attached();
+	gt_attach_begin(gt_hip_attached);
+	gt_attach_begin(gt_hip_compiler_attached);
 }

@@ -184,8 +184,6 @@ static void find_tables(void)
 
 __attribute__((constructor)) static void start_level_zero_attach(void)
 {
-	gt_recording_init();
-	atomic_store_explicit(&gt_level_zero_parts_attach_states[0].ready, 1, memory_order_relaxed);
-	gt_level_zero_parts_attached();
+	gt_attach_begin(gt_level_zero_parts_attached);
 	gt_mapped_follow(find_tables);
 }

@@ -62,7 +62,5 @@ bool gt_opencl_has_layer(void)
 
 __attribute__((constructor)) static void start_opencl_attach(void)
 {
-	gt_recording_init();
-	atomic_store_explicit(&gt_opencl_attach_states[0].ready, 1, memory_order_relaxed);
-	gt_opencl_attached();
+	gt_attach_begin(gt_opencl_attached);
 }

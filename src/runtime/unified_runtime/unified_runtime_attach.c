@@ -248,8 +248,5 @@ __attribute__((visibility("hidden"), used)) void gt_unified_runtime_parts_attach
 
 __attribute__((constructor)) static void start_unified_runtime_attach(void)
 {
-	gt_recording_init();
-	atomic_store_explicit(&gt_unified_runtime_parts_attach_states[0].ready, 1,
-			      memory_order_relaxed);
-	gt_unified_runtime_parts_attached();
+	gt_attach_begin(gt_unified_runtime_parts_attached);
 }
