@@ -112,6 +112,11 @@ class Bench:
     def tap(self):
         return figures(run([self.program("tap_cost")]))
 
+    def process(self):
+        """A program that uses no runtime: bare, and in a session."""
+        command = [self.program("startup_cost"), self.build / "gputap", self.count(400)]
+        return figures(run(command))
+
     def tool(self):
         """A tool with an empty callback. The session does not record that API."""
         return figures(
@@ -472,8 +477,8 @@ class Bench:
         return out
 
 
-GROUPS = ("tap", "tool", "level_zero", "pti", "buffer", "plugin", "lttng", "uftrace", "opencl",
-          "split", "paced", "capture", "exports", "soft", "hip", "graph")
+GROUPS = ("tap", "process", "tool", "level_zero", "pti", "buffer", "plugin", "lttng", "uftrace",
+          "opencl", "split", "paced", "capture", "exports", "soft", "hip", "graph")
 
 
 def machine():
