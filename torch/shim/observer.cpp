@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // Notifies gputap of torch's operators: each RecordFunction becomes a range.
 //
-// Built from the headers of the installed torch. gputap's functions are looked up in the process.
-// If nothing is recorded, torch gets no callback and runs unchanged.
+// Built from torch's headers, for one minor version. gputap's functions are looked up in the
+// process. If nothing is recorded, torch gets no callback and runs unchanged.
 // Never here: allocation or system calls in the callbacks; inputs, unless shapes were requested,
 // because torch boxes inputs for observers that need them.
 #include <dlfcn.h>
@@ -173,7 +173,8 @@ extern "C" __attribute__((visibility("default"))) int gputap_torch_attach(int sh
 
 	if (!version || version() >> 48 != TORCH_ABI_VERSION >> 48)
 		return 2;
-	return gputap_torch_observe(10000 * TORCH_VERSION_MAJOR + 100 * TORCH_VERSION_MINOR +
-					    TORCH_VERSION_PATCH,
+	const auto patch = static_cast<uint32_t>(version() >> 40 & 0xff); // of the loaded torch
+
+	return gputap_torch_observe(10000 * TORCH_VERSION_MAJOR + 100 * TORCH_VERSION_MINOR + patch,
 				    shapes);
 }
