@@ -13,6 +13,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(HERE)
 NAME, PYTHON = 'gputap', '3.9'
 ANY_PYTHON = 'py3-none-any'
+# torch calls this entry point at the end of `import torch`
+ENTRY_POINTS = f'[torch.backends]\n{NAME} = {NAME}._shim:autoload\n'
 
 
 class Wrong(SystemExit):
@@ -30,7 +32,7 @@ def copy_package(tree):
     installed."""
     package = os.path.join(tree, NAME)
     shutil.copytree(os.path.join(HERE, 'src', NAME), package,
-                    ignore=shutil.ignore_patterns('__pycache__'))
+                    ignore=shutil.ignore_patterns('__pycache__', '*.so', 'built.py'))
     views = os.path.join('share', NAME, 'sql')
     if os.path.isdir(os.path.join(TREE, views)):
         shutil.copytree(os.path.join(TREE, views), os.path.join(package, views))
@@ -77,7 +79,7 @@ def make_wheel(wheel_directory, tree, name, summary, entry_points='', tag=ANY_PY
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     with tempfile.TemporaryDirectory() as tree:
         copy_package(tree)
-        return make_wheel(wheel_directory, tree, NAME, 'gputap for Python')
+        return make_wheel(wheel_directory, tree, NAME, 'gputap for Python', ENTRY_POINTS)
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
@@ -85,7 +87,7 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
     with tempfile.TemporaryDirectory() as tree:
         with open(os.path.join(tree, f'{NAME}.pth'), 'w', encoding='utf-8') as f:
             f.write(os.path.join(HERE, 'src') + '\n')
-        return make_wheel(wheel_directory, tree, NAME, 'gputap for Python')
+        return make_wheel(wheel_directory, tree, NAME, 'gputap for Python', ENTRY_POINTS)
 
 
 def build_sdist(sdist_directory, config_settings=None):

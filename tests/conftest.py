@@ -257,9 +257,8 @@ def torch_sources(repo, tmp_path):
     """Return the environment in which Python finds gputap's package with gputap.torch, but without
     the libraries that the installation builds."""
     folder = tmp_path / "sources"
-    for source in ("python/src", "torch/src"):
-        shutil.copytree(repo / source, folder, dirs_exist_ok=True,
-                        ignore=shutil.ignore_patterns("__pycache__", "*.so", "built.py"))
+    shutil.copytree(repo / "python/src", folder,
+                    ignore=shutil.ignore_patterns("__pycache__", "*.so", "built.py"))
     return {"PYTHONPATH": folder}
 
 

@@ -154,7 +154,7 @@ def test_readers_are_imported_when_they_are_used(run, capture):
 # Versions of Python --------------------------------------------------------------------
 
 def python_files(repo):
-    return [*(repo / "python").rglob("*.py"), *(repo / "torch/src").rglob("*.py")]
+    return [*(repo / "python").rglob("*.py")]
 
 
 def test_the_sources_use_only_the_syntax_of_the_oldest_python(repo):

@@ -214,4 +214,4 @@ def test_a_streams_row_is_named_on_its_device(run, repo, build, torch_python, to
 def test_torch_finds_the_observer_and_nothing_more(run, torch_python, torch_package):
     script = "import torch, sys; print(sorted(m for m in sys.modules if m.startswith('gputap')))"
     result = run([torch_python, "-c", script], env=torch_package)
-    assert result.out == "['gputap', 'gputap._shim']\n" and result.err == ""
+    assert result.out == "['gputap', 'gputap._shim', 'gputap.annotate']\n" and result.err == ""

@@ -2,7 +2,8 @@
 """Build the package with pip (PEP 517), using only Python and a C++ compiler.
 
 torch's C++ interface changes with every minor version. The libraries are therefore built from the
-headers of the installed torch, and are valid only for its minor version. pip hides installed
+headers of the installed torch, and are valid only for its minor version. They take precedence over
+the libraries of tools/torch-observers, which a wheel of gputap contains. pip hides installed
 packages from a build, so this script searches for torch in the folders where this Python keeps its
 packages. GPUTAP_TORCH names the torch folder."""
 import os
@@ -115,17 +116,14 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     check_headers(folder, numbers)
     with tempfile.TemporaryDirectory() as tree:
         package.copy_package(tree)
-        shutil.copytree(os.path.join(HERE, 'src'), tree, dirs_exist_ok=True,
-                        ignore=shutil.ignore_patterns('__pycache__', '*.so', 'built.py'))
         shim = os.path.join(tree, NAME, '_shim')
         for source in find_sources(folder):
             compile_library(source, folder, shim)
         with open(os.path.join(shim, 'built.py'), 'w', encoding='utf-8') as f:
             f.write(f'# The torch that the libraries beside this were built for.\n'
                     f'VERSION = {text!r}\nNUMBERS = {numbers!r}\n')
-        # torch calls this entry point at the end of `import torch`
         return make_wheel(wheel_directory, tree, NAME, 'gputap for Python and PyTorch',
-                          f'[torch.backends]\n{NAME} = gputap._shim:autoload\n')
+                          package.ENTRY_POINTS)
 
 
 def build_sdist(sdist_directory, config_settings=None):

@@ -29,21 +29,34 @@ _plugins = None  # libgputap-plugin
 _open_profile = None  # open profile() or None
 
 
-def _open(name):
-    """Return gputap's library with this name, from the command's folder or as the dynamic linker
-    finds it, else None."""
-    folders = []
-    command = shutil.which('gputap')
+def _folders():
+    """Return the folders that may contain gputap's libraries: those of the installation that this
+    package belongs to, and of the command."""
     if os.environ.get('GPUTAP_LIBRARIES'):
-        folders = os.environ['GPUTAP_LIBRARIES'].split(':')
-    elif command:
+        return os.environ['GPUTAP_LIBRARIES'].split(':')
+    # a wheel has its libraries in PREFIX/lib, and this package in
+    # PREFIX/lib/python3.x/site-packages, or in PREFIX after `pip install --target`
+    folders, folder = [], os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    for _ in range(4):
+        folder = os.path.dirname(folder)
+        folders.append(os.path.join(folder, 'lib'))
+    command = shutil.which('gputap')
+    if command:
         beside = os.path.dirname(os.path.realpath(command))
-        folders = [beside, os.path.join(beside, 'src', 'plugin'), os.path.join(beside, '..', 'lib'),
-                   os.path.join(beside, '..', 'lib', 'x86_64-linux-gnu'),
-                   os.path.join(beside, '..', 'lib64')]
-    for path in [os.path.join(folder, name) for folder in folders] + [name]:
+        lib = os.path.join(beside, '..', 'lib')
+        folders += [beside, os.path.join(beside, 'src', 'plugin'), lib,
+                    os.path.join(lib, f'{os.uname().machine}-linux-gnu'), lib + '64']
+    return folders
+
+
+def _open(name):
+    """Return gputap's library with this name: the one that `gputap run` has loaded, or from one of
+    the folders, or as the dynamic linker finds it, else None."""
+    modes = {name: os.RTLD_GLOBAL | os.RTLD_NOLOAD,
+             **{os.path.join(folder, name): os.RTLD_GLOBAL for folder in _folders()}}
+    for path, mode in [*modes.items(), (name, os.RTLD_GLOBAL)]:
         try:
-            return ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+            return ctypes.CDLL(path, mode=mode)
         except OSError:
             continue
     return None
