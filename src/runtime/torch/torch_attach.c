@@ -12,22 +12,27 @@
  *       libtorch. If Python's part of torch is mapped, `import torch` does the rest, unless it is
  *       disabled.
  *   3.  The observer is at the path in GPUTAP_TORCH_OBSERVER, or next to torch, where pip installs
- *       both:
+ *       both. An observer that was built on this machine precedes the one that gputap's wheel has
+ *       for this version of torch:
  *         site-packages/torch/lib/libtorch_cpu.so     site-packages/gputap/_shim/observer.so
+ *                                                     site-packages/gputap/_shim/torch-2.13/...
+ *       For a libtorch elsewhere, the wheel of this library (lib/libgputap.so.0) has one:
+ *         lib/python3.12/site-packages/gputap/_shim/torch-2.13/observer.so
  *   4.  The observer compares torch's version with the version that the observer was built for
  *       before using any C++ of torch.
  *
  * Never here: output. An event of the capture gives the reason if operators are missing. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/emit.h"
 #include "core/recording.h"
+#include "runtime/attach_missing.h"
 #include "runtime/call_through.h"
 #include "runtime/torch_fronts.h"
 
@@ -39,59 +44,125 @@ HIDDEN _Atomic uint8_t gt_torch_settled;
 HIDDEN void *gt_torch_real[GT_TORCH_FRONTS];
 HIDDEN void gt_torch_meet(void);
 
-static const char BESIDE[] = "gputap/_shim/observer.so";
+enum { REFUSED = 2 }; /* gputap_torch_attach(): the observer was built for another torch */
 
-/* Find "…/site-packages/gputap/_shim/observer.so", given
- * "…/site-packages/torch/lib/libtorch_cpu.so". */
-static bool find_observer(const void *torch, char *path, size_t size)
+/* Write the path of the library that contains @address, without its last @parts parts. Return false
+ * if the path is unknown. */
+static bool find_folder(const void *address, int parts, char *path, size_t size)
 {
-	const char *given = getenv("GPUTAP_TORCH_OBSERVER");
-	char *end;
 	Dl_info info;
 
-	if (given) {
-		snprintf(path, size, "%s", given);
-		return true;
-	}
-	if (!dladdr(torch, &info) || !info.dli_fname ||
-	    strlen(info.dli_fname) + sizeof BESIDE > size)
+	if (!dladdr(address, &info) || !info.dli_fname || strlen(info.dli_fname) >= size)
 		return false;
 	strcpy(path, info.dli_fname);
-	for (int i = 0; i < 3; i++) { /* remove the file name, lib, torch */
-		end = strrchr(path, '/');
+	for (int i = 0; i < parts; i++) {
+		char *end = strrchr(path, '/');
+
 		if (!end)
 			return false;
 		*end = '\0';
 	}
-	strcpy(end, "/");
-	strcat(end, BESIDE);
 	return true;
 }
 
-static void note_refusal(const char *why)
+/* Return the version of the torch that contains a function: 2 << 8 | 13, or 0 if it is unknown. The
+ * program may have opened torch without RTLD_GLOBAL. */
+static unsigned read_torch_version(const void *torch)
 {
-	gt_event_write(gt_thread_get(), GT_EVENT_TOOL, GT_DOMAIN_RANGES, 0, why);
+	uint64_t (*read_version)(void) = NULL;
+	void *library;
+	Dl_info info;
+
+	if (!dladdr(torch, &info) || !info.dli_fname)
+		return 0;
+	library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!library)
+		return 0;
+	*(void **)&read_version = dlsym(library, "aoti_torch_abi_version");
+	dlclose(library); /* it stays mapped */
+	return read_version ? (unsigned)(read_version() >> 48) : 0;
 }
 
-static void load_observer(const void *torch)
+/* Load the observer at this path. Return what gputap_torch_attach() returns, or -1 without an
+ * observer. */
+static int attach_observer(const char *path)
 {
 	const char *shapes = getenv("GPUTAP_TORCH_SHAPES");
-	char path[PATH_MAX];
 	int (*attach)(int shapes);
 	void *library;
 
-	if (!find_observer(torch, path, sizeof path))
-		return;
 	/* RTLD_LAZY, because another release of torch may lack the C++ functions, which are then
 	 * not called */
 	library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 	*(void **)&attach = library ? dlsym(library, "gputap_torch_attach") : NULL;
-	if (!attach)
-		note_refusal("torch's operators: no gputap/_shim/observer.so next to torch; pip "
-			     "install ./torch, or set GPUTAP_TORCH_OBSERVER");
-	else if (attach(shapes && !strcmp(shapes, "1")) > 1)
-		note_refusal("torch's operators: the observer was built for another version of "
-			     "torch; pip install --force-reinstall ./torch");
+	return attach ? attach(shapes && !strcmp(shapes, "1")) : -1;
+}
+
+/* Load the observer for this version of torch in the folder that a pattern describes. Return as
+ * attach_observer(). */
+static int attach_version(const char *pattern, unsigned version)
+{
+	char path[PATH_MAX];
+	int attached = -1;
+	glob_t found;
+
+	if (!version || snprintf(path, sizeof path, "%s/gputap/_shim/torch-%u.%u/observer.so",
+				 pattern, version >> 8, version & 0xff) >= (int)sizeof path)
+		return -1;
+	if (glob(path, GLOB_NOSORT, NULL, &found))
+		return -1;
+	for (size_t i = 0; i < found.gl_pathc && (attached < 0 || attached >= REFUSED); i++)
+		attached = attach_observer(found.gl_pathv[i]);
+	globfree(&found);
+	return attached;
+}
+
+/* Load the first observer that fits, next to torch or of this library's wheel. Return as
+ * attach_observer(). */
+static int attach_found(const void *torch, unsigned version)
+{
+	char site[PATH_MAX - 128], path[PATH_MAX];
+	int built = -1, prebuilt = -1;
+
+	if (find_folder(torch, 3, site, sizeof site)) { /* without torch/lib/libtorch_cpu.so */
+		snprintf(path, sizeof path, "%s/gputap/_shim/observer.so", site);
+		built = attach_observer(path);
+		if (built >= 0 && built < REFUSED)
+			return built;
+		prebuilt = attach_version(site, version);
+	}
+	/* gputap run may have loaded this library through a symbolic link */
+	if (prebuilt < 0 && find_folder(&gt_torch_settled, 0, site, sizeof site) &&
+	    realpath(site, path) && strlen(path) + 32 < sizeof site) {
+		strcpy(site, path);
+		strcpy(strrchr(site, '/'), "/python3*/site-packages");
+		prebuilt = attach_version(site, version);
+	}
+	return prebuilt < 0 ? built : prebuilt;
+}
+
+static void load_observer(const void *torch)
+{
+	const char *given = getenv("GPUTAP_TORCH_OBSERVER");
+	unsigned version = read_torch_version(torch);
+	int attached = given ? attach_observer(given) : attach_found(torch, version);
+	char why[256];
+
+	if (attached >= 0 && attached < REFUSED)
+		return;
+	if (attached >= REFUSED)
+		snprintf(why, sizeof why,
+			 "torch's operators: the observer was built for another version of torch "
+			 "than %u.%u; pip install --force-reinstall ./torch",
+			 version >> 8, version & 0xff);
+	else
+		snprintf(why, sizeof why,
+			 "torch's operators: no observer for torch %u.%u in %s; install a gputap "
+			 "that has one beside torch (pip install gputap), build it (pip install "
+			 "./torch), or set GPUTAP_TORCH_OBSERVER",
+			 version >> 8, version & 0xff,
+			 given ? given : "gputap/_shim next to torch");
+	gputap_attach_missing(why);
 }
 
 static bool are_operators_wanted(void)

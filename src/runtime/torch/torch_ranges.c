@@ -32,6 +32,7 @@
 #include "core/table.h"
 #include "generated/ranges_taps.h"
 #include "generated/ranges_wraps.h"
+#include "runtime/attach_missing.h"
 #include "runtime/module.h"
 #include "runtime/range_ids.h"
 #include "gputap/gputap.h"
@@ -338,5 +339,15 @@ int gputap_range_source(const void *function, uint32_t version)
 		prepare();
 	if (function)
 		gt_runtime_module_of(GT_DOMAIN_RANGES, function, "observer", version);
+	return 0;
+}
+
+int gputap_attach_missing(const char *why)
+{
+	if (!why)
+		return -EINVAL;
+	if (!is_ready() || !gt_recording_is_run())
+		return -ENOTCONN;
+	gt_event_write(gt_thread_get(), GT_EVENT_TOOL, GT_DOMAIN_RANGES, 0, why);
 	return 0;
 }
