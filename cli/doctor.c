@@ -15,6 +15,7 @@
 
 #include "cli/command.h"
 #include "cli/doctor_probe.h"
+#include "cli/doctor_torch.h"
 #include "cli/json.h"
 #include "cli/runtimes.h"
 #include "cli/soft_accelerator.h"
@@ -583,6 +584,7 @@ static int doctor_main(int argc, char **argv)
 	find_sessions(&m->doctor);
 	find_runtimes(m);
 	find_others(m);
+	doctor_find_torch(&m->doctor);
 	find_tools(&m->doctor);
 	if (json)
 		print_json(m);
