@@ -42,6 +42,16 @@ struct machine {
 
 /* gputap itself ---------------------------------------------------------------------- */
 
+/* Remove the folder in which gt_libraries_link() may have created a link. */
+static void remove_folder(const char *folder)
+{
+	char link[PATH_MAX];
+
+	snprintf(link, sizeof link, "%s/lib", folder);
+	unlink(link);
+	rmdir(folder);
+}
+
 static void check_injection(struct machine *m)
 {
 	struct doctor *d = &m->doctor;
@@ -50,7 +60,7 @@ static void check_injection(struct machine *m)
 	static const struct gt_target any; /* the program */
 	struct gt_libraries libraries;
 	struct doctor_child child;
-	char **environment;
+	char **environment, folder[] = "/tmp/gputap-doctor-XXXXXX";
 	struct finding *f;
 
 	/* the command starts child processes through /proc, and PoCL and other drivers exit without
@@ -73,9 +83,13 @@ static void check_injection(struct machine *m)
 	libraries.inject[strlen(libraries.inject)] = '/';
 
 	f = doctor_add(d, FOUND_BAD, "gputap", "injection");
-	if (gt_environment_make(environ, &libraries, nothing, UINT32_MAX, &any, &environment)) {
+	if (!mkdtemp(folder))
+		folder[0] = '\0';
+	if (gt_libraries_link(&libraries, folder) ||
+	    gt_environment_make(environ, &libraries, nothing, UINT32_MAX, &any, &environment)) {
 		doctor_say(f, "%s", gt_error_text());
 		gt_error_clear();
+		remove_folder(folder);
 		return;
 	}
 	if (doctor_run_child("loaded", NULL, environment, DOCTOR_CHILD_SECONDS, &child)) {
@@ -95,6 +109,7 @@ static void check_injection(struct machine *m)
 		doctor_hint(f, "check /etc/ld.so.preload, sandboxes and security modules");
 	}
 	gt_environment_free(environment);
+	remove_folder(folder);
 }
 
 /* Check the places where gputap run looks for memory for its session. The session itself needs

@@ -759,6 +759,16 @@ static void note_other_nvtx(void)
 			path);
 }
 
+static void note_other_gputap(const struct gt_libraries *libraries)
+{
+	char other[PATH_MAX];
+
+	if (gt_libraries_find_other(libraries, other))
+		ui_note("LD_PRELOAD names another gputap, %s, which is not loaded into the "
+			"program: unset LD_PRELOAD, or run the gputap that belongs to it",
+			other);
+}
+
 static int run(int argc, char **argv)
 {
 	/* static, because the struct is too large for a small stack */
@@ -776,6 +786,8 @@ static int run(int argc, char **argv)
 		gt_target_look(r.argv[0], &target);
 	} else {
 		gt_target_look_with(r.argv[0], &libraries, &target);
+		if (!r.quiet)
+			note_other_gputap(&libraries);
 	}
 	if (!target.executable) /* check before a file is created or replaced */
 		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);

@@ -2,15 +2,20 @@
 /* Converts options to variables, finds folders, and executes the program: see
  * soft_accelerator.h. */
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/soft_accelerator.h"
 #include "cli/ui.h"
 #include "config.h"
+
+/* of LD_PRELOAD, LD_LIBRARY_PATH and ZE_ENABLE_ALT_DRIVERS */
+#define LIST_SEPARATORS " :;,"
 
 void soft_put_first(const char *variable, const char *word)
 {
@@ -33,7 +38,45 @@ static bool has_library(const char *folder, const char *library)
 	       access(file, R_OK) == 0;
 }
 
-bool soft_find_folder(const char *folder, const char *library, char out[PATH_MAX])
+static bool is_own_folder(const char *path)
+{
+	struct stat st;
+
+	return (!mkdir(path, 0700) || errno == EEXIST) && !lstat(path, &st) &&
+	       S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077);
+}
+
+/* Replace @path by a symbolic link to it if variables with lists of paths cannot contain it. The
+ * program replaces this command, so nobody could remove the link afterwards: it stays, named after
+ * its target, for the next time. */
+static void use_link(char path[PATH_MAX])
+{
+	char link[64], target[PATH_MAX];
+	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+	ssize_t n;
+
+	if (!path[strcspn(path, LIST_SEPARATORS)])
+		return;
+	for (const char *c = path; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+	snprintf(link, sizeof link, "/tmp/gputap-soft-%u", (unsigned)geteuid());
+	if (is_own_folder(link)) {
+		snprintf(link, sizeof link, "/tmp/gputap-soft-%u/%016llx", (unsigned)geteuid(),
+			 (unsigned long long)hash);
+		n = symlink(path, link) && errno != EEXIST
+			    ? -1
+			    : readlink(link, target, sizeof target - 1);
+		if (n > 0 && (size_t)n == strlen(path) && !memcmp(target, path, (size_t)n)) {
+			strcpy(path, link);
+			return;
+		}
+	}
+	ui_note("the path %s has a separator of lists (space, colon, comma or semicolon), and no "
+		"link to it can be made in /tmp: the program may not find the library",
+		path);
+}
+
+static bool find_folder(const char *folder, const char *library, char out[PATH_MAX])
 {
 	char self[PATH_MAX], at[2 * PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -50,6 +93,14 @@ bool soft_find_folder(const char *folder, const char *library, char out[PATH_MAX
 	}
 	snprintf(at, sizeof at, GPUTAP_LIBDIR "/gputap/%s", folder);
 	return realpath(at, out) && has_library(out, library);
+}
+
+bool soft_find_folder(const char *folder, const char *library, char out[PATH_MAX])
+{
+	if (!find_folder(folder, library, out))
+		return false;
+	use_link(out);
+	return true;
 }
 
 static const char *option_name(const struct soft_accelerator *a, int value)

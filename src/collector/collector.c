@@ -769,9 +769,11 @@ static int start_program(struct collector *c, char *const *argv)
 	int status;
 
 	gt_target_look_with(argv[0], &c->libraries, &target);
-	status = gt_environment_make(environ, &c->libraries, c->folder.path,
-				     gt_session_recordable(c->folder.session), &target,
-				     &environment);
+	status = gt_libraries_link(&c->libraries, c->folder.path);
+	if (!status)
+		status = gt_environment_make(environ, &c->libraries, c->folder.path,
+					     gt_session_recordable(c->folder.session), &target,
+					     &environment);
 	if (!status) {
 		take_clock(c);
 		gt_batch_commit(&c->drain); /* recovery can start from this point */

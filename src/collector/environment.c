@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "collector/target.h"
@@ -21,6 +22,9 @@
 #define INJECT_NAME      "libgputap.so.0"
 #define AUDIT_NAME       "libgputap-audit.so"
 #define LIBRARY_PATH_ENV "GPUTAP_LIBRARY_PATH"
+/* where the dynamic linker splits LD_PRELOAD and LD_AUDIT; it supports no quotes */
+#define SEPARATORS       " :"
+#define LINK_NAME        "lib"
 
 /* Find the library in an installed location, or in a build folder. */
 static void find_compat(const char *directory, size_t n, struct gt_libraries *out)
@@ -53,14 +57,15 @@ static int try_directory(const char *directory, size_t n, struct gt_libraries *o
 	return 0;
 }
 
-static int find_libraries(struct gt_libraries *out)
+int gt_libraries_find(struct gt_libraries *out)
 {
 	const char *list = getenv(LIBRARY_PATH_ENV);
 	char self[PATH_MAX], beside[PATH_MAX + sizeof "/" GPUTAP_LIBDIR_FROM_BINDIR],
 		installed[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	const bool has_self = n > 0;
 
-	if (n > 0) {
+	if (has_self) {
 		self[n] = '\0';
 		*strrchr(self, '/') = '\0';
 		if (!try_directory(self, strlen(self), out))
@@ -70,34 +75,57 @@ static int find_libraries(struct gt_libraries *out)
 		if (realpath(beside, installed) &&
 		    !try_directory(installed, strlen(installed), out))
 			return 0;
+	} else if (!try_directory(GPUTAP_LIBDIR, strlen(GPUTAP_LIBDIR), out)) {
+		return 0; /* not if an incomplete copy elsewhere could take another version's */
 	}
-	if (!try_directory(GPUTAP_LIBDIR, strlen(GPUTAP_LIBDIR), out))
-		return 0;
 	while (list && *list) {
 		n = (ssize_t)strcspn(list, ":");
 		if (list[0] == '/' && !try_directory(list, (size_t)n, out))
 			return 0;
 		list += n + (list[n] == ':');
 	}
-	return gt_error(-ENOENT,
-			INJECT_NAME " and " AUDIT_NAME
-				    " are neither next to the gputap command nor in " GPUTAP_LIBDIR
-				    "; name their folder in " LIBRARY_PATH_ENV);
+	return gt_error(
+		0,
+		"this gputap is not installed completely: " INJECT_NAME " and " AUDIT_NAME
+		" must be in %s; install it again, or name their folder in " LIBRARY_PATH_ENV,
+		has_self ? beside : GPUTAP_LIBDIR);
 }
 
-int gt_libraries_find(struct gt_libraries *out)
+/* Replace the folder, which has @n bytes, at the start of @path. */
+static int replace_folder(char path[PATH_MAX], size_t n, const char *folder)
 {
-	int status = find_libraries(out);
+	char old[PATH_MAX];
 
-	if (status)
-		return status;
-	/* the dynamic linker splits LD_PRELOAD at spaces and colons, and supports no quotes */
-	if (strpbrk(out->inject, " :"))
-		return gt_error(0,
-				"the path %s has a space or a colon, which LD_PRELOAD does not "
-				"allow; name another folder in " LIBRARY_PATH_ENV,
-				out->inject);
-	return 0;
+	memcpy(old, path, PATH_MAX);
+	if (!old[0] || snprintf(path, PATH_MAX, "%s%s", folder, old + n) < PATH_MAX)
+		return 0;
+	return gt_error(-ENAMETOOLONG, "the path %s%s is too long", folder, old + n);
+}
+
+int gt_libraries_link(struct gt_libraries *l, const char *folder)
+{
+	const size_t n = (size_t)(strrchr(l->inject, '/') - l->inject);
+	char directory[PATH_MAX], link[PATH_MAX];
+	int status;
+
+	if (!l->inject[strcspn(l->inject, SEPARATORS)])
+		return 0;
+	if (folder[strcspn(folder, SEPARATORS)])
+		return gt_error(-EINVAL,
+				"LD_PRELOAD allows no space or colon, which are in the paths %s "
+				"and %s: set TMPDIR to a folder without them, or make room in "
+				"/dev/shm",
+				l->inject, folder);
+	memcpy(directory, l->inject, n);
+	directory[n] = '\0';
+	if (snprintf(link, sizeof link, "%s/" LINK_NAME, folder) >= (int)sizeof link)
+		return gt_error(-ENAMETOOLONG, "the path %s/" LINK_NAME " is too long", folder);
+	if (symlink(directory, link))
+		return gt_error(-errno, "cannot create the symbolic link %s", link);
+	status = replace_folder(l->inject, n, link);
+	if (!status)
+		status = replace_folder(l->audit, n, link);
+	return status ? status : replace_folder(l->compat, n, link);
 }
 
 static const char *get_value(char *const *environment, const char *name)
@@ -117,8 +145,40 @@ static const char *value_or(char *const *environment, const char *name, const ch
 	return value ? value : otherwise;
 }
 
-/* Return "@name=@first:@rest". If the user's list contains @ours already (gputap in gputap), @ours
- * is removed from the list. */
+/* Return true if the element of @n bytes is the file @ours, or the same file of another gputap, for
+ * example of another version. One process cannot use both. */
+static bool is_ours(const char *element, size_t n, const char *ours)
+{
+	const char *name = strrchr(ours, '/');
+	const size_t bytes = name ? strlen(name) : strlen(ours);
+
+	if (name && n >= bytes)
+		return !strncmp(element + n - bytes, name, bytes);
+	return n == strlen(ours) && !strncmp(element, ours, n);
+}
+
+bool gt_libraries_find_other(const struct gt_libraries *l, char other[PATH_MAX])
+{
+	const char *list = getenv("LD_PRELOAD");
+	struct stat ours, theirs;
+
+	while (list && *list) {
+		const size_t n = strcspn(list, SEPARATORS);
+
+		if (n < PATH_MAX && is_ours(list, n, l->inject)) {
+			memcpy(other, list, n);
+			other[n] = '\0';
+			if (!stat(l->inject, &ours) && !stat(other, &theirs) &&
+			    (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino))
+				return true;
+		}
+		list += n + (list[n] != '\0');
+	}
+	return false;
+}
+
+/* Return "@name=@first:@rest". If the user's list contains @ours already (gputap in gputap), or
+ * that file of another gputap, it is removed from the list. */
 static char *list_variable(const char *name, const char *ours, const char *users, bool ours_first)
 {
 	size_t room = strlen(name) + strlen(ours) + (users ? strlen(users) : 0) + 4;
@@ -133,7 +193,7 @@ static char *list_variable(const char *name, const char *ours, const char *users
 	while (users && *users) {
 		size_t n = strcspn(users, ": ");
 
-		if (n && (n != strlen(ours) || strncmp(users, ours, n)))
+		if (n && !is_ours(users, n, ours))
 			end += sprintf(end, "%s%.*s", end == rest ? "" : ":", (int)n, users);
 		users += n + (users[n] != '\0');
 	}

@@ -21,6 +21,19 @@ struct gt_libraries {
  */
 int gt_libraries_find(struct gt_libraries *out);
 
+/**
+ * gt_libraries_link() - give the libraries a path that LD_PRELOAD and LD_AUDIT can contain
+ * If the path has a space or a colon, create a symbolic link to the libraries' folder.
+ * @folder: where to create the link; the caller removes @folder/lib
+ */
+int gt_libraries_link(struct gt_libraries *libraries, const char *folder);
+
+/**
+ * gt_libraries_find_other() - find a libgputap.so.0 of another gputap in LD_PRELOAD
+ * gt_environment_make() removes it from the list: one process cannot use two of them.
+ */
+bool gt_libraries_find_other(const struct gt_libraries *libraries, char other[PATH_MAX]);
+
 struct gt_target;
 
 /**
