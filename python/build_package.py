@@ -6,7 +6,9 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 import tempfile
+import time
 import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -41,23 +43,36 @@ def copy_package(tree):
             f.write(f'# The source tree from which this package was installed.\nTREE = {TREE!r}\n')
 
 
+def wheel_date():
+    """Return the date of all files in a wheel: SOURCE_DATE_EPOCH, or the first that zip has."""
+    seconds = int(os.environ.get('SOURCE_DATE_EPOCH', 0))
+    return max(time.gmtime(seconds)[:6], (1980, 1, 1, 0, 0, 0))
+
+
 def write_wheel(tree, wheel, info, files):
     """Write all files below @tree and the texts @files (name: text) to the folder @info, listed
-    with their digests."""
-    contents = {f'{info}/{name}': text.encode() for name, text in files.items()}
+    with their digests. The same files make the same bytes."""
+    contents = {f'{info}/{name}': (text.encode(), 0o644) for name, text in files.items()}
     for folder, _, names in os.walk(tree):
         for name in names:
             path = os.path.join(folder, name)
+            mode = 0o755 if os.access(path, os.X_OK) else 0o644
             with open(path, 'rb') as f:
-                contents[os.path.relpath(path, tree)] = f.read()
+                contents[os.path.relpath(path, tree)] = f.read(), mode
     record = ''
-    for name, data in sorted(contents.items()):
+    for name, (data, _) in sorted(contents.items()):
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()
         record += f'{name},sha256={digest},{len(data)}\n'
-    contents[f'{info}/RECORD'] = (record + f'{info}/RECORD,,\n').encode()
-    with zipfile.ZipFile(wheel, 'w', zipfile.ZIP_DEFLATED) as z:
-        for name, data in sorted(contents.items()):
-            z.writestr(name, data)
+    contents[f'{info}/RECORD'] = (record + f'{info}/RECORD,,\n').encode(), 0o644
+    date = wheel_date()
+    with zipfile.ZipFile(wheel, 'w', zipfile.ZIP_DEFLATED, compresslevel=9) as z:
+        # the folder with the metadata last, so that installers find it without a search
+        for name, (data, mode) in sorted(contents.items(), key=lambda c: (c[0].startswith(info),
+                                                                          c[0])):
+            entry = zipfile.ZipInfo(name, date)
+            entry.external_attr = (stat.S_IFREG | mode) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            z.writestr(entry, data, compresslevel=9)
 
 
 def make_wheel(wheel_directory, tree, name, summary, entry_points='', tag=ANY_PYTHON):

@@ -32,9 +32,18 @@ __all__ = ['Capture', 'Column', 'Error', 'Health', 'IncompleteWarning', 'Table',
 _READING = ('Capture', 'Column', 'Error', 'Health', 'IncompleteWarning', 'Table', 'open')
 
 
+def _check_python() -> None:
+    """Programs on any Python can be annotated, but only newer ones read captures."""
+    import sys
+    if sys.version_info < (3, 9):
+        raise ImportError('gputap: reading captures needs Python 3.9 or later, and this is '
+                          f'Python {sys.version_info[0]}.{sys.version_info[1]}')
+
+
 def __getattr__(name: str) -> object:
     """Load the part that reads captures when it is first used: traced programs do not need it."""
     if name in _READING:
+        _check_python()
         from gputap import capture
         globals().update({each: getattr(capture, each) for each in _READING})
         return globals()[name]

@@ -22,6 +22,12 @@ def main(arguments):
         wrong = f'no command {arguments[0]!r}' if arguments else 'a command is missing'
         print(f'gputap: {wrong}; see python -m gputap --help', file=sys.stderr)
         return 2
+    from gputap import _check_python
+    try:
+        _check_python()
+    except ImportError as e:
+        print(e, file=sys.stderr)
+        return 1
     from gputap import sql_command
     return sql_command.main(arguments[1:])
 

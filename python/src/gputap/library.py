@@ -118,7 +118,13 @@ def _library_folders(prefix: str) -> Iterator[str]:
 def _folders() -> Iterator[str]:
     """Yield the folders that may contain the library, the most specific first."""
     here = os.path.dirname(os.path.realpath(__file__))
-    yield os.path.join(here, 'lib')  # in a wheel
+    # A wheel's library is in PREFIX/libexec/gputap, and this package in
+    # PREFIX/lib/python3.x/site-packages, or in PREFIX after `pip install --target`.
+    folder = here
+    for _ in range(4):
+        folder = os.path.dirname(folder)
+        yield os.path.join(folder, 'libexec', 'gputap')
+        yield from _library_folders(folder)
     share = os.path.join('share', 'gputap', 'python', 'gputap')
     if here.endswith(os.sep + share):
         yield from _library_folders(here[:-len(share)])
@@ -156,13 +162,32 @@ _FUNCTIONS = {
 }
 
 
+# ELF's numbers of processors, as os.uname() names them
+_PROCESSORS = {62: 'x86_64', 183: 'aarch64', 21: 'ppc64le', 243: 'riscv64', 258: 'loongarch64'}
+
+
+def _explain(path: str, error: OSError) -> str:
+    """Return a sentence that says why the library cannot be loaded, and what to do."""
+    try:
+        with open(path, 'rb') as f:
+            head = f.read(20)
+    except OSError:
+        head = b''
+    processor = _PROCESSORS.get(int.from_bytes(head[18:20], 'little'))
+    here = os.uname().machine
+    if head[:4] == b'\x7fELF' and processor and processor != here:
+        return (f'gputap: {path} is for {processor}, and this machine is {here}: install gputap '
+                'again with `pip install --force-reinstall gputap`')
+    return (f'gputap: cannot load {path}: {error}. Install gputap, put its command into PATH, or '
+            'name the library in GPUTAP_CAPTURE_LIBRARY')
+
+
 def _load() -> Any:
     path = _find()
     try:
         loaded = ctypes.CDLL(path)
     except OSError as e:
-        raise ImportError(f'gputap: cannot load {path}: {e}. Install gputap, put its command into '
-                          'PATH, or name the library in GPUTAP_CAPTURE_LIBRARY') from e
+        raise ImportError(_explain(path, e)) from e
     for name, (result, *arguments) in _FUNCTIONS.items():
         try:
             function = getattr(loaded, f'gputap_capture_{name}')
