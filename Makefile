@@ -6,7 +6,7 @@ BUILD ?= build
 
 PYTHON ?= python3
 
-.PHONY: all help demo docs test test-deep test-gpu bench deb clean setup generate release
+.PHONY: all help demo docs test test-deep test-gpu bench deb wheel clean setup generate release
 all: $(BUILD)/build.ninja # build the installed files and the demo
 	@ninja -C $(BUILD) product
 
@@ -39,6 +39,8 @@ docs:             # make build/site: the documents with search; fails if a link 
 	@tools/setup docs && NO_MKDOCS_2_WARNING=1 build/docs-venv/bin/mkdocs build --strict
 generate:         # make the public headers and the golden files of tests/gen from api/
 	@tools/generate && tools/generate --output tests/gen/golden tests/gen/tiny.api
+wheel:            # make wheels for PyPI in build-wheel/dist, each built twice and checked
+	@tools/make-wheel --twice $(ARGS)
 deb:              # make $(BUILD)/gputap_*.deb
 	@tools/setup deb && GPUTAP_BUILD=$(BUILD) tools/deb
 # RELEASE_TESTS=0 omits the tests. ARGS=--draft accepts a version without a date in CHANGELOG.md
