@@ -8,8 +8,12 @@
 #include "core/callback.h"
 #include "core/recording.h"
 #include "util/clock_ns.h"
+#include "util/static_tls.h"
 
-_Alignas(64) _Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
+/* with more alignment, glibc loads no library under an auditor */
+_Alignas(GT_STATIC_TLS_ALIGNMENT) _Thread_local struct gt_thread gt_thread = {
+	.epoch = GT_EPOCH_NONE,
+};
 GT_HOT uint32_t gt_skip_nested[GT_DOMAIN_COUNT];
 _Thread_local uint32_t gt_callback_depth;
 struct gt_thread_hooks gt_thread_hooks;

@@ -29,8 +29,12 @@ enum {
 	 * children that start without gputap's wrappers usually have enough */
 	GT_STATIC_TLS_USUAL = 6144,
 	GT_STATIC_TLS_SMALL = 1024, /* negligible storage of a program */
-	/* alignment of a thread's control block, which is always available */
+/* alignment of a thread's control block, which is always available */
+#if defined(__x86_64__)
 	GT_STATIC_TLS_ALIGNMENT = 64,
+#else
+	GT_STATIC_TLS_ALIGNMENT = 16,
+#endif
 };
 
 /**
