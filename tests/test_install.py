@@ -81,11 +81,11 @@ def moved(tmp_path_factory, build):
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory, repo):
-    """Return the path of the .deb. The folder `unpacked` is next to the .deb."""
+def package(tmp_path_factory, repo, build):
+    """Return the path of the .deb of the build under test. The folder `unpacked` is next to it."""
     def make(folder):
         folder.mkdir()
-        shell([repo / "tools/deb", folder])
+        shell([repo / "tools/deb", "--build", build, folder])
         shell(["dpkg-deb", "-x", next(folder.glob("*.deb")), folder / "unpacked"])
     return next(once(tmp_path_factory, "package", make).glob("*.deb"))
 
@@ -288,8 +288,28 @@ def test_package_keeps_the_rules_of_the_distribution(package):
     assert owners == {"root/root"}
 
 
-def test_package_is_the_same_when_it_is_made_again(package, repo, run, work):
-    run([repo / "tools/deb", work])
+def test_package_keeps_the_rules_of_lintian(package, run):
+    """packaging/lintian-overrides gives a reason for each rule that does not fit."""
+    if not shutil.which("lintian"):
+        pytest.skip("needs lintian: apt install lintian")
+    out = run(["lintian", "--no-cfg", "--allow-root", "--tag-display-limit", "0", package]).out
+    assert not re.findall("^[EW]: .*", out, re.M)
+
+
+def test_package_describes_what_is_traced(package):
+    fields = shell(["dpkg-deb", "-f", package])
+    for word in ("CUDA", "HIP", "HSA", "Level Zero", "SYCL", "OpenCL", "MPI", "PyTorch"):
+        assert re.search(rf"^ .*\b{word}\b", fields, re.M), word
+    manual = {p.name for p in (package.parent / "unpacked/usr/share/man").rglob("*.gz")}
+    assert manual == {f"{p.name}.gz" for p in (conftest.REPO / "docs/man").iterdir()}
+    # of Debian's libraries only: soft/ has libraries with the names of others
+    depends = re.search("^Depends: (.*)$", fields, re.M)[1]
+    assert {d.split()[0] for d in depends.split(", ")} <= {
+        "libc6", "libisal2", "libsqlite3-0", "libzstd1", "libzstd1t64", "libstdc++6"}
+
+
+def test_package_is_the_same_when_it_is_made_again(package, repo, run, work, build):
+    run([repo / "tools/deb", "--build", build, work])
     again = next(pathlib.Path(work).glob("*.deb"))
     assert again.read_bytes() == package.read_bytes()
 
