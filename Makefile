@@ -6,7 +6,7 @@ BUILD ?= build
 
 PYTHON ?= python3
 
-.PHONY: all help demo docs test test-deep test-gpu bench deb wheel clean setup generate release
+.PHONY: all help demo docs test test-deep test-gpu bench deb rpm wheel clean setup generate release
 all: $(BUILD)/build.ninja # build the installed files and the demo
 	@ninja -C $(BUILD) product
 
@@ -41,8 +41,11 @@ generate:         # make the public headers and the golden files of tests/gen fr
 	@tools/generate && tools/generate --output tests/gen/golden tests/gen/tiny.api
 wheel:            # make wheels for PyPI in build-wheel/dist, each built twice and checked
 	@tools/make-wheel --twice $(ARGS)
-deb:              # make $(BUILD)/gputap_*.deb
-	@tools/setup deb && GPUTAP_BUILD=$(BUILD) tools/deb
+deb:              # make a Debian package in the build folder; ARCH=arm64: a cross build
+	@tools/setup $(if $(ARCH),cross,deb) && \
+		GPUTAP_BUILD=$(BUILD) tools/deb $(if $(ARCH),--arch $(ARCH))
+rpm:              # make RPM packages in the build folder
+	@tools/setup rpm && GPUTAP_BUILD=$(BUILD) tools/rpm
 # RELEASE_TESTS=0 omits the tests. ARGS=--draft accepts a version without a date in CHANGELOG.md
 release:          # make build/release: the files of a release, with checksums
 	@tools/setup deb && $(MAKE) --no-print-directory all && \

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-STARTED = ("setup", "demo", "test", "test-deep", "bench", "deb")
+STARTED = ("setup", "demo", "test", "test-deep", "bench", "deb", "rpm")
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_make_without_meson_says_what_to_do(make):
     assert "run 'make setup' first" in make(status=2, tools=("meson", )).err
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "test-deep", "bench", "deb"])
+@pytest.mark.parametrize("target", ["demo", "test", "test-deep", "bench", "deb", "rpm"])
 def test_each_target_uses_the_build_folder(make, target):
     out = make("BUILD=another", target).out
     assert re.search(rf"^{target} +in another$", out, re.M)

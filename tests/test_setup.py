@@ -19,7 +19,7 @@ DISTRIBUTIONS = {
     "arch": ("pacman", "pacman -S --needed --noconfirm"),
 }
 LIKE = {"rocky": 'ID_LIKE="rhel centos fedora"\n', "opensuse-leap": 'ID_LIKE="suse opensuse"\n'}
-PROFILES = ("build", "demo", "deb", "rpm", "docs", "test", "bench", "aarch64", "torch")
+PROFILES = ("build", "demo", "deb", "rpm", "cross", "docs", "test", "bench", "aarch64", "torch")
 KINDS = ("command", "header", "module", "library", "file", "compiler", "python", "python-module")
 TOOLS = ("sh", "sed", "sort", "tr", "grep", "cat", "dirname", "mktemp", "rm", "id", "env")
 
