@@ -52,8 +52,8 @@ def machine(work, run, repo):
         path.write_text(f"#!/bin/sh\n{text}\n")
         path.chmod(0o755)
 
-    def start(distribution, *arguments, have=MANAGERS, root=False, status=1, offers=".*",
-              tools=(), modules="."):
+    def start(distribution, *arguments, have=MANAGERS, root=False, sudo=False, status=1,
+              offers=".*", tools=(), modules="."):
         shutil.rmtree(work / "bin", ignore_errors=True)
         (work / "bin").mkdir()
         for name in TOOLS + tuple(tools):
@@ -61,6 +61,8 @@ def machine(work, run, repo):
         script("id", f"echo {0 if root else 1000}")
         script("ldconfig", "")
         script("pkg-config", f'case $2 in {modules}) exit 0;; esac; exit 1')
+        if sudo:
+            script("sudo", f'echo sudo >>{work}/told; exec "$@"')
         offered = f'echo "$*" | grep -qE "({offers})$" && echo yes'
         told = f'echo "${{0##*/}} $*" >>{work}/told'
         if "apt" in have:
@@ -156,6 +158,16 @@ def test_setup_as_root_installs_and_looks_again(machine, work, distribution):
     assert (told[0] == "apt-get update -qq") == (distribution == "debian")
     # these managers install nothing
     assert "installed, but still missing:" in result.err and "libisal (pkg-config)" in result.err
+
+
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_setup_installs_with_sudo(machine, work, distribution):
+    manager, begin = DISTRIBUTIONS[distribution]
+    machine(distribution, "build", sudo=True)
+    told = (work / "told").read_text().splitlines()
+    assert told[-1].startswith(begin + " ")
+    assert told.count("sudo") == (2 if manager == "apt" else 1)
+    assert told[::2] == ["sudo"] * (len(told) // 2), "nothing is run without sudo"
 
 
 def test_setup_asks_only_for_what_is_missing(machine):
