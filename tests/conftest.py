@@ -18,6 +18,8 @@ import time
 
 import pytest
 
+import slowest_tests
+
 REPO = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (REPO / os.environ.get("GPUTAP_BUILD", "build")).resolve()
 SHM = pathlib.Path("/dev/shm")
@@ -57,9 +59,10 @@ class Interrupts:
 interrupts = Interrupts()
 
 
-def pytest_configure():
+def pytest_configure(config):
     """Catch SIGINT, SIGQUIT and SIGHUP if they are ignored, as in the background or under nohup. A
     child inherits an ignored signal, but resets a caught signal to its default."""
+    slowest_tests.register(config, BUILD / "test-costs.txt")
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, lambda *_: None)

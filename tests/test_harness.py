@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Test the harness itself: it fails tests that leak, hang, crash, or skip without being listed."""
+"""Test the harness itself: it fails tests that leak, hang, crash, or skip without being listed, and
+lists the slowest tests."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -74,6 +76,7 @@ def test_pytest_side_fails_leaks_and_unlisted_skips(repo, run, work):
     (work / "tests" / "conftest.py").write_text(
         (repo / "tests" / "conftest.py").read_text().replace("LEAVING_SECONDS = 30",
                                                              "LEAVING_SECONDS = 1"))
+    shutil.copy(repo / "tests/slowest_tests.py", work / "tests")
     (work / "tests" / "test_bad.py").write_text(BAD_TESTS)
     try:
         done = subprocess.run(
@@ -158,7 +161,7 @@ def test_a_c_test_of_a_sanitizer_build_runs_once_more_alone(repo, run, work):
     """tools/run_twice.py runs only this test again. pytest's --last-failed would mistake the
     brackets in an item's name for parameters."""
     (work / "tests/unit").mkdir(parents=True)
-    for name in ("skips.txt", "conftest.py"):
+    for name in ("skips.txt", "conftest.py", "slowest_tests.py"):
         (work / "tests" / name).write_text((repo / "tests" / name).read_text())
     (work / "tests/unit/moody.c").write_text("")
     for folder, test in (("build", "true"), ("build-thread", f"! mkdir {work}/seen")):
@@ -173,6 +176,27 @@ def test_a_c_test_of_a_sanitizer_build_runs_once_more_alone(repo, run, work):
     assert "collected 1 item" in out and out.endswith("4 passed, 0 failed, 0 skipped\n"), out
 
 
+SLOW_TESTS = """
+import subprocess, pytest
+@pytest.mark.parametrize("number", range(25))
+def test_quick(number): pass
+def test_slow_in_a_child():
+    subprocess.run(["python3", "-c", "for _ in range(10**7): pass"], check=True)
+"""
+
+
+def test_a_run_ends_with_the_slowest_tests(repo, run, work):
+    (work / "tests").mkdir()
+    for name in ("skips.txt", "conftest.py", "slowest_tests.py"):
+        shutil.copy(repo / "tests" / name, work / "tests")
+    (work / "tests/test_some.py").write_text(SLOW_TESTS)
+    out = run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "tests"],
+              env={"GPUTAP_BUILD": work}).out
+    listed = out.split(" slowest 20 of 26 tests ")[1].splitlines()
+    assert listed[2].endswith("tests/test_some.py::test_slow_in_a_child"), out
+    assert len((work / "test-costs.txt").read_text().splitlines()) == 26
+
+
 ENDLESS_TEST = """
 def test_endless(tap, work):
     tap("run", "-o", "a.gputap", "sh", "-c", f"echo $$ >{work}/pid; exec sleep 10000")
@@ -183,7 +207,7 @@ def test_what_a_test_has_started_ends_with_pytest(repo, build, work):
     """`timeout` and Ctrl-C end pytest, which must end gputap and its program in another process
     group."""
     (work / "tests").mkdir()
-    for name in ("skips.txt", "conftest.py"):
+    for name in ("skips.txt", "conftest.py", "slowest_tests.py"):
         (work / "tests" / name).write_text((repo / "tests" / name).read_text())
     (work / "tests" / "test_endless.py").write_text(ENDLESS_TEST)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
