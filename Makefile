@@ -6,7 +6,8 @@ BUILD ?= build
 
 PYTHON ?= python3
 
-.PHONY: all help demo docs test test-deep test-gpu bench deb rpm wheel clean setup generate release
+.PHONY: all help demo docs test test-deep fuzz test-gpu bench deb rpm wheel clean setup generate \
+	release
 all: $(BUILD)/build.ninja # build the installed files and the demo
 	@ninja -C $(BUILD) product
 
@@ -21,12 +22,15 @@ setup:            # install what a build needs and this machine lacks (root or s
 	@tools/setup build
 demo:             # install what is missing, build, trace OpenCL and HIP programs, print the report
 	@tools/setup demo && $(MAKE) --no-print-directory all && GPUTAP_BUILD=$(BUILD) tools/demo
-test:             # install what tests need, run them all
+test:             # install what tests need, run the tests
 	@tools/setup test && $(MAKE) --no-print-directory $(BUILD)/build.ninja && \
 		GPUTAP_BUILD=$(BUILD) tools/test
-test-deep:        # fuzz for GPUTAP_FUZZ seconds (3000), as before a release
+test-deep:        # run the tests that make test leaves out: sanitizers, fuzzing, long tests
 	@tools/setup test && $(MAKE) --no-print-directory $(BUILD)/build.ninja && \
 		GPUTAP_BUILD=$(BUILD) tools/test-deep
+fuzz:             # fuzz for GPUTAP_FUZZ seconds (3000), as before a release
+	@tools/setup test && $(MAKE) --no-print-directory $(BUILD)/build.ninja && \
+		GPUTAP_BUILD=$(BUILD) tools/fuzz
 # ARGS='-k torch' selects some of the checks. GPUTAP_BUILD: folder that tools/pack-gpu made on
 # another machine; nothing is built here then
 test-gpu:         # run the checks that need an NVIDIA GPU

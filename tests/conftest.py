@@ -28,6 +28,10 @@ PR_SET_CHILD_SUBREAPER = 36
 HANGS_SECONDS = 600
 ENDING_SECONDS = 120  # time for a process group to end after a signal
 LEAVING_SECONDS = 30  # time for a test's processes to end after the test
+# sanitizers for which tools/test-deep has built build-<kind>
+SANITIZERS = os.environ.get("GPUTAP_SANITIZE", "").split()
+# for tests that run with the plain build and with the sanitizers' builds
+KINDS = ["plain", *(pytest.param(kind, marks=pytest.mark.deep) for kind in SANITIZERS)]
 # hipcc uses nvcc by default if CUDA's nvcc is installed and no clang++ is in PATH.
 os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr")
 
@@ -462,6 +466,11 @@ SANITIZERS_STOP = {
 }
 
 
+# Patterns of "program::test" that take long: all interleavings of two writers, and kills at many
+# instructions.
+DEEP_UNIT_TESTS = ("ring_model::two_writers_*", "collect::collector_killed_*")
+
+
 class UnitFailure(Exception):
     pass
 
@@ -469,10 +478,12 @@ class UnitFailure(Exception):
 class UnitTest(pytest.Item):
     """One named test of a program built from tests/unit/*.c, in one build of that program."""
 
-    def __init__(self, *, program, test, **keywords):
+    def __init__(self, *, program, test, is_deep, **keywords):
         super().__init__(**keywords)
         self.program, self.test = program, test
         self.add_marker(pytest.mark.timeout(0))  # the program enforces its time limit
+        if is_deep:
+            self.add_marker(pytest.mark.deep)
 
     def runtest(self):
         steered = {
@@ -509,7 +520,7 @@ class UnitFile(pytest.File):
     def collect(self):
         builds = {"": BUILD}
         builds.update((kind, REPO / f"build-{kind}")
-                      for kind in os.environ.get("GPUTAP_SANITIZE", "").split())
+                      for kind in SANITIZERS)
         for kind, folder in builds.items():
             program = folder / "tests" / "unit" / self.path.stem
             if kind and not program.exists():
@@ -524,7 +535,12 @@ class UnitFile(pytest.File):
                 yield UnitTest.from_parent(self,
                                            name=f"{name}-{kind}" if kind else name,
                                            program=program,
-                                           test=name)
+                                           test=name,
+                                           is_deep=bool(kind) or self.is_deep(name))
+
+    def is_deep(self, test):
+        return any(fnmatch.fnmatchcase(f"{self.path.stem}::{test}", pattern)
+                   for pattern in DEEP_UNIT_TESTS)
 
 
 def pytest_collect_file(file_path, parent):

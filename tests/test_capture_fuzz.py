@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run the fuzzers for GPUTAP_FUZZ seconds, with seeds that synth writes. tools/test builds the
+"""Run the fuzzers for GPUTAP_FUZZ seconds, with seeds that synth writes. tools/test-deep builds the
 fuzzers in build-fuzz."""
 
 import os
@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-SECONDS = int(os.environ.get("GPUTAP_FUZZ", "60"))
+SECONDS = int(os.environ.get("GPUTAP_FUZZ", "0"))
 SHARE = SECONDS // 7
 OPTIONS = [
     "-entropic=0", "-max_len=16384", "-timeout=20", "-rss_limit_mb=1024",
@@ -17,8 +17,8 @@ ENVIRONMENT = {
     "ASAN_OPTIONS": "quarantine_size_mb=4", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"
 }
 
-pytestmark = [pytest.mark.timeout(SECONDS + 600),
-              pytest.mark.skipif(not SECONDS, reason="GPUTAP_FUZZ=0")]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(SECONDS + 600),
+              pytest.mark.skipif(not SECONDS, reason="GPUTAP_FUZZ is 0 or unset")]
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test a `gputap run` that tools/test built with a sanitizer: the control code causes no sanitizer
-report while two threads, snapshots, triggers and signals are active at once."""
+"""Test a `gputap run` that tools/test-deep built with a sanitizer: the control code causes no
+sanitizer report while two threads, snapshots, triggers and signals are active at once."""
 import json
 import os
 import pathlib
@@ -13,7 +13,6 @@ import conftest
 import control_programs
 from control_programs import control, status  # noqa: F401 fixtures
 
-KINDS = os.environ.get("GPUTAP_SANITIZE", "").split()
 COMMANDS = [["stop", "-q"], ["start", "-q"], ["status"], ["snapshot", "-q"]]
 OPTIONS = ["--wait", "--keep", "5s", "--trigger", "failed", "--trigger", "duration>10us",
            "--keep-after", "100ms", "--snapshot-signal", "USR2", "--start-signal", "USR1",
@@ -25,7 +24,7 @@ def program(build, tmp_path_factory):
     return control_programs.Program("refdev", build, tmp_path_factory.mktemp("sanitizers"))
 
 
-@pytest.mark.parametrize("kind", ["plain", *KINDS])
+@pytest.mark.parametrize("kind", conftest.KINDS)
 def test_sanitizer_has_nothing_to_say(build, program, tap, work, kind):
     """The gputap commands, and the libraries loaded into the program, come from the plain build."""
     folder = build if kind == "plain" else conftest.REPO / f"build-{kind}"
@@ -60,7 +59,7 @@ def find_names_child(s, program):
     return next((pid for pid in found if pid != program), None)
 
 
-@pytest.mark.parametrize("kind", ["plain", *KINDS])
+@pytest.mark.parametrize("kind", conftest.KINDS)
 def test_processes_that_end_while_names_are_looked_up_are_forgotten(
         build, program, status, tap, work, strange_libdw, kind):
     """During the lookup, a child of `gputap run` holds copies of all its parent's descriptors."""

@@ -400,7 +400,7 @@ def test_bytes_that_no_memory_has_are_none(traced, tap, vendor, worker):
 
 
 def test_hostile_records_are_recorded_or_lost_by_name(run, repo, build, tmp_path):
-    """Runs 3 rounds. `make test-deep` runs more."""
+    """Runs 3 rounds. `make fuzz` runs more."""
     run([repo / "tests/fuzz/plugins", "3", tmp_path / "fuzz"], env={"GPUTAP_BUILD": build})
 
 

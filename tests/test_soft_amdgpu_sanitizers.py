@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Test the build of the software AMD GPU that tools/test makes with a sanitizer. Plain HSA programs
-cause no sanitizer report."""
+"""Test the build of the software AMD GPU that tools/test-deep makes with a sanitizer. Plain HSA
+programs cause no sanitizer report."""
 
-import os
 
 import pytest
 
@@ -12,11 +11,10 @@ MODES = [
     "barriers", "barrier-values", "times", "copies", "errors", "closed-barrier", "producers",
     "signals", "many-queues", "cycles", "endless"
 ]
-KINDS = os.environ.get("GPUTAP_SANITIZE", "").split()
 
 
 @pytest.mark.parametrize("mode", [*MODES, "fork-before", "fork-after"])
-@pytest.mark.parametrize("kind", ["plain", *KINDS])
+@pytest.mark.parametrize("kind", conftest.KINDS)
 def test_sanitizer_has_nothing_to_say(run, build, kind, mode):
     if kind == "thread" and mode.startswith("fork"):
         return  # this sanitizer does not support a child process that starts threads

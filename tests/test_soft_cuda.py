@@ -11,7 +11,6 @@ import pytest
 import conftest
 from conftest import BUILD, REPO
 
-KINDS = os.environ.get("GPUTAP_SANITIZE", "").split()
 
 
 @pytest.fixture(scope="session")
@@ -367,9 +366,9 @@ DRIVER_SCENES = [
 
 @pytest.mark.parametrize("program,name", [("cupti_client", name) for name in SCENES] +
                          [("soft_driver", name) for name in DRIVER_SCENES])
-@pytest.mark.parametrize("kind", ["plain", *KINDS])
+@pytest.mark.parametrize("kind", conftest.KINDS)
 def test_sanitizer_has_nothing_to_say(run, build, programs, kind, program, name):
-    """Run the driver, the stand-in and their programs in the builds that tools/test makes with
+    """Run the driver, the stand-in and their programs in the builds that tools/test-deep makes with
     sanitizers."""
     folder = build if kind == "plain" else REPO / f"build-{kind}"
     place = programs if kind == "plain" else folder / "tests/soft"

@@ -332,6 +332,7 @@ def test_a_wait_means_the_use_of_an_event_that_it_was_appended_after(run, newer,
         assert run([newer, driver, how], env={"SOFT_LEVEL_ZERO_THREADS": threads}).out == ""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
 def test_sanitizers_find_nothing(run, repo, driver, spirv, work, sanitizer):
     flags = ["-g", "-O1", f"-fsanitize={sanitizer}", "-D_GNU_SOURCE", f"-I{repo}"]

@@ -86,6 +86,7 @@ def build_jobs(repo, build):
     return found
 
 
+@pytest.mark.deep
 def test_the_hip_tutorial_finds_the_slow_rank_of_an_mpi_job(tree, run, repo, build, softgpu,
                                                             tap):
     if not shutil.which("hipcc"):
