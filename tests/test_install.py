@@ -52,8 +52,20 @@ def shell(command, **keywords):
 
 
 @pytest.fixture(scope="module")
-def prefix(tmp_path_factory, repo):
-    """Build for a separate prefix, install into it, and return the prefix."""
+def moved(tmp_path_factory, build):
+    """Install the build under test into a folder other than its prefix, and return the new
+    prefix."""
+    def make(folder):
+        shell(["meson", "install", "-C", build, "--no-rebuild", "--destdir", folder])
+    stage = once(tmp_path_factory, "moved", make)
+    return next(stage.glob("**/bin/gputap")).parent.parent
+
+
+@pytest.fixture(scope="module",
+                params=["moved", pytest.param("configured", marks=pytest.mark.deep)])
+def prefix(request, tmp_path_factory, repo):
+    """Return the prefix of an installed copy: of the build under test, or of a separate build that
+    was configured for this prefix."""
     def make(folder):
         target_build = folder.parent / "prefix-build"
         shell([
@@ -67,32 +79,36 @@ def prefix(tmp_path_factory, repo):
         shutil.rmtree(folder / "stage")
         shutil.rmtree(target_build)
 
+    if request.param == "moved":
+        return request.getfixturevalue("moved")
     return once(tmp_path_factory, "prefix", make)
 
 
-@pytest.fixture(scope="module")
-def moved(tmp_path_factory, build):
-    """Install the build under test into a folder other than its prefix, and return the new
-    prefix."""
-    def make(folder):
-        shell(["meson", "install", "-C", build, "--no-rebuild", "--destdir", folder])
-    stage = once(tmp_path_factory, "moved", make)
-    return next(stage.glob("**/bin/gputap")).parent.parent
+@pytest.fixture(scope="module", params=["packed", pytest.param("built", marks=pytest.mark.deep)])
+def make_package(request, repo, build):
+    """Return a function: make_package(folder) makes the .deb there, of the build under test or of
+    an optimised build."""
+    options = ["--build", build] if request.param == "packed" else []
+
+    def call(folder):
+        shell([repo / "tools/deb", *options, folder])
+    call.name = request.param
+    return call
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory, repo, build):
-    """Return the path of the .deb of the build under test. The folder `unpacked` is next to it."""
+def package(tmp_path_factory, make_package):
+    """Return the path of the .deb. The folder `unpacked` is next to the .deb."""
     def make(folder):
         folder.mkdir()
-        shell([repo / "tools/deb", "--build", build, folder])
+        make_package(folder)
         shell(["dpkg-deb", "-x", next(folder.glob("*.deb")), folder / "unpacked"])
-    return next(once(tmp_path_factory, "package", make).glob("*.deb"))
+    return next(once(tmp_path_factory, f"package-{make_package.name}", make).glob("*.deb"))
 
 
 def pkg_config(prefix, *arguments, name="gputap"):
     directory = next(prefix.glob("lib/**/pkgconfig"))
-    return shell(["pkg-config", *arguments, name],
+    return shell(["pkg-config", f"--define-variable=prefix={prefix}", *arguments, name],
                  env={**os.environ, "PKG_CONFIG_PATH": str(directory)}).split()
 
 
@@ -308,8 +324,8 @@ def test_package_describes_what_is_traced(package):
         "libc6", "libisal2", "libsqlite3-0", "libzstd1", "libzstd1t64", "libstdc++6"}
 
 
-def test_package_is_the_same_when_it_is_made_again(package, repo, run, work, build):
-    run([repo / "tools/deb", "--build", build, work])
+def test_package_is_the_same_when_it_is_made_again(package, make_package, work):
+    make_package(work)
     again = next(pathlib.Path(work).glob("*.deb"))
     assert again.read_bytes() == package.read_bytes()
 

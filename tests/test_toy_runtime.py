@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Test that a runtime needs one description and one folder: copy the source, add the toy runtime of
-tests/toy, and build the copy."""
+tests/toy, and build the copy.
+
+The copy reuses the objects of the build under test that the toy runtime does not change;
+`make test-deep` compiles all of them."""
 import fcntl
+import functools
 import json
 import os
 import pathlib
@@ -33,7 +37,70 @@ def contents(folder):
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def make_tree(folder):
+# A compiler that copies an object if the folder `reuse` has it, and otherwise runs the real one.
+REUSING_COMPILER = """#!/bin/sh
+before= object=
+for word; do
+	[ "$before" != -o ] || object=$word
+	before=$word
+done
+[ ! -f "REUSED/$object" ] || exec cp "REUSED/$object" "$object"
+exec cc "$@"
+"""
+
+
+def compile_commands(build):
+    """Return {object: (its name in the folder, command without the compiler)} of a build folder.
+    Keys and commands are without the folder's path and that of the source tree."""
+    def neutral(text):
+        for path, name in ((build, "BUILD"), (build.parent, "TREE")):
+            text = text.replace(str(path), name).replace(str(path).replace("/", "_"), f"_{name}")
+        return text
+    found = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        command = entry["command"][entry["command"].index(" -I"):]
+        found[neutral(entry["output"])] = entry["output"], neutral(command)
+    return found
+
+
+def dependencies(build):
+    """Return {object: paths of the files that it was compiled from}."""
+    found = {}
+    for line in sh("ninja", "-C", build, "-t", "deps").splitlines():
+        if line.startswith("    "):
+            files.append(build / line.strip())
+        elif line:
+            files = found[line.split(": ")[0]] = []
+    return found
+
+
+def list_reusable(build, other):
+    """Return {object of @other: object of @build} for objects that the toy runtime does not change.
+    It appends one entry to the list of domains in domains.h. Objects that do not expand this list
+    remain the same."""
+    have, compiled_from = compile_commands(build), dependencies(build)
+
+    @functools.cache
+    def is_unchanged(file):
+        parts = os.path.relpath(file, build), os.path.relpath(file, build.parent)
+        twin = other / parts[0] if not parts[0].startswith("..") else other.parent / parts[1]
+        return parts[1].startswith("..") or twin.is_file() and (
+            twin.read_bytes() == file.read_bytes())
+
+    def is_reusable(object):
+        files = compiled_from.get(object)
+        return files and (build / object).exists() and all(
+            file.name == "domains.h" and "GT_DOMAINS(" not in files[0].read_text()
+            or is_unchanged(pathlib.Path(os.path.normpath(file))) for file in files)
+
+    return {
+        output: build / have[name][0]
+        for name, (output, command) in compile_commands(other).items()
+        if name in have and have[name][1] == command and is_reusable(have[name][0])
+    }
+
+
+def make_tree(folder, reused):
     """Build a copy of the source with the toy runtime. Return the copy. changed.json names the
     changed files."""
     for name in filter(
@@ -47,9 +114,15 @@ def make_tree(folder):
     shutil.copytree(TOY / "runtime", folder / "src" / "runtime" / "toy")
     sh(sys.executable, "-B", "tools/generate", cwd=folder)
     changed = sorted(name for name, text in contents(folder).items() if before.get(name) != text)
-    sh("meson", "setup", "build", "-Dtests=false", cwd=folder)
+    library, build, compiler = TOY / "library", folder / "build", folder / "reusing-cc"
+    compiler.write_text(REUSING_COMPILER.replace("REUSED", str(folder / "reused")))
+    compiler.chmod(0o755)
+    sh("env", f"CC={compiler}", "meson", "setup", "build", "-Dtests=false", cwd=folder)
+    if reused:
+        for name, object in list_reusable(reused, build).items():
+            (folder / "reused" / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / "reused" / name).symlink_to(object)
     sh("ninja", "-C", "build", cwd=folder)
-    library, build = TOY / "library", folder / "build"
     sh("cc", "-shared", "-fPIC", "-O2", library / "toy.c", "-o", build / "libtoy.so", "-lpthread")
     sh("cc", "-O2", library / "program.c", "-o", build / "toy_program", "-L", build, "-ltoy",
        f"-Wl,-rpath,{build}")
@@ -58,16 +131,18 @@ def make_tree(folder):
     (folder / "changed.json").write_text(json.dumps(changed))
 
 
-@pytest.fixture(scope="session")
-def tree(tmp_path_factory):
+@pytest.fixture(scope="session", params=["reused", pytest.param("compiled",
+                                                                marks=pytest.mark.deep)])
+def tree(request, tmp_path_factory, build):
     """Return a tree that all workers share and the first worker makes."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with open(base / "toy-lock", "w") as lock:
+    folder = base / f"toy-{request.param}"
+    with open(base / f"{folder.name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (base / "toy" / "changed.json").exists():
-            make_tree(base / "toy")
-    return base / "toy"
+        if not (folder / "changed.json").exists():
+            make_tree(folder, build if request.param == "reused" else None)
+    return folder
 
 
 @pytest.fixture
