@@ -197,8 +197,9 @@ def test_generate_docs_names_a_page_that_has_another_value(repo, run, work):
     for name in ("tools/generate-docs", "docs/data/figures.toml", "docs/data/support.toml"):
         (work / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(repo / name, work / name)
-    for name in ("gen", "api"):
-        (work / name).symlink_to(repo / name)
+    (work / "gen").symlink_to(repo / "gen")
+    (work / "api").mkdir()
+    shutil.copy(repo / "api/refdev.api", work / "api")
     run(["git", "init", "-q", work])
     text = "".join(f"<!--={key}-->{value}<!--/-->" for key, value in (
         ("call", "1 ns"), ("functions.refdev", "57")))

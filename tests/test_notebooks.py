@@ -5,7 +5,6 @@ import os
 import re
 import sys
 
-import nbformat
 import pytest
 
 from python_tables import ENVIRONMENT
@@ -33,6 +32,8 @@ def text_of(cell):
 def as_stored(notebook):
     """Return the notebook with its outputs as text only, and without what differs between runs of
     the same cells."""
+    import nbformat  # takes a second, which the collection of tests need not take
+
     stored = nbformat.from_dict(notebook)
     stored.metadata = {"kernelspec": notebook.metadata["kernelspec"],
                        "language_info": {"name": "python"}}
@@ -45,6 +46,8 @@ def as_stored(notebook):
 
 @pytest.fixture
 def notebook(repo):
+    import nbformat
+
     return nbformat.read(repo / NOTEBOOK, as_version=4)
 
 
@@ -52,6 +55,8 @@ def notebook(repo):
 def executed(run, repo, build, gputap, work):
     """Execute the notebook in a folder that looks like a source tree with a build. Return the
     outputs of its cells."""
+    import nbformat
+
     if not (build / "examples/steps").exists():
         pytest.skip("needs the examples, which are built where OpenCL's loader is")
     (work / "bin").mkdir()

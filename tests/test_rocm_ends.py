@@ -4,6 +4,7 @@ complete up to that moment and reports how the program ended."""
 
 import collections
 import csv
+import functools
 import json
 import os
 import random
@@ -13,17 +14,26 @@ import time
 
 import pytest
 
-from conftest import clean_environment
+from conftest import clean_environment, run_command
 from processes import child_of, finish, tally, wait_until
 
 
+@pytest.fixture(scope="module")
+def run_untraced(hip_program, softgpu):
+    """Return a function that runs the program untraced, once for the same steps."""
+    @functools.cache
+    def call(words, status):
+        return run_command([hip_program("ends"), *words], env=softgpu, status=status)
+    return call
+
+
 @pytest.fixture
-def ends(hip_program, softgpu, tap, run, work):
+def ends(hip_program, run_untraced, softgpu, tap, work):
     """Return a function: ends("kernels:3", "exit") runs the program with these steps and returns
     the recording. The traced output and status must equal those of an untraced run."""
     def call(*words, status=0, options=()):
         program = hip_program("ends")
-        bare = run([program, *words], env=softgpu, status=status)
+        bare = run_untraced(words, status)
         result = tap("run",
                      "-q",
                      "-f",
