@@ -123,11 +123,10 @@ def test_a_flight_recorder_and_its_snapshot(program, session, control, status, r
 
 
 def test_a_flight_recorder_leaves_out_what_is_old_and_counts_it(program, session, tap, work):
-    s = session("--keep", "300ms")
+    s = session("--keep", "2s")
     s.tell("run a 50")
-    time.sleep(1)
+    time.sleep(2.5)
     s.tell("run b 5")
-    time.sleep(0.1)
     s.tell("run c 5")
     s.end()
     info = json.loads(tap("info", "--json", "w.gputap").out)
