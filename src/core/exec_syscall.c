@@ -25,11 +25,7 @@ enum { ERRNO_MOST = 4095 };
 #define FROM_STUB __attribute__((visibility("hidden"), used))
 
 FROM_STUB long (*gt_exec_next_syscall)(long, ...);
-FROM_STUB /* in exec.c; the C library declares it since glibc 2.34 */
-	int
-	execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags);
-
-long gt_exec_by_number(long number, long a, long b, long c, long d, long e);
+FROM_STUB long gt_exec_by_number(long number, long a, long b, long c, long d, long e);
 FROM_STUB long gt_exec_call_kernel(long number, long a, long b, long c, long d, long e, long f);
 
 __attribute__((constructor)) static void find_next_syscall(void)
