@@ -16,7 +16,9 @@ struct soft_cl_runtime {
 	cl_platform_id platform;
 	cl_device_id device;
 	cl_context context;
-	clSetKernelArgMemPointerINTEL_fn set_pointer; /* NULL: use the function for shared memory */
+	/* clSetKernelArgMemPointerINTEL, whose type headers before 2022 lack; NULL: use the
+	 * function for shared memory */
+	cl_int(CL_API_CALL *set_pointer)(cl_kernel kernel, cl_uint index, const void *value);
 };
 
 /* Search for an OpenCL driver, once. Return NULL if no driver is found. */
