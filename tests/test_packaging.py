@@ -129,7 +129,7 @@ def test_apptainer_definition_can_be_read(repo, run):
                repo / "packaging/apptainer.def"]).out
     install = re.search(r"python3 -m pip install .*gputap==\S+",
                         (repo / "packaging/Dockerfile").read_text())[0]
-    assert install in out and "ADD build/wheels /wheels" in out and 'exec gputap "$@"' in out
+    assert install in out and "ADD build-wheel/dist /wheels" in out and 'exec gputap "$@"' in out
     base = re.search(r"^ARG BASE=(.*)$", (repo / "packaging/Dockerfile").read_text(), re.M)[1]
     assert f"FROM {base}" in out
 
