@@ -44,7 +44,7 @@ docs:             # make build/site: the documents with search; fails if a link 
 generate:         # make the public headers and the golden files of tests/gen from api/
 	@tools/generate && tools/generate --output tests/gen/golden tests/gen/tiny.api
 wheel:            # make wheels for PyPI in build-wheel/dist, each built twice and checked
-	@tools/make-wheel --twice $(ARGS)
+	@tools/setup wheel && tools/torch-observers && tools/make-wheel --twice $(ARGS)
 deb:              # make a Debian package in the build folder; ARCH=arm64: a cross build
 	@tools/setup $(if $(ARCH),cross,deb) && \
 		GPUTAP_BUILD=$(BUILD) tools/deb $(if $(ARCH),--arch $(ARCH))
@@ -52,7 +52,7 @@ rpm:              # make RPM packages in the build folder
 	@tools/setup rpm && GPUTAP_BUILD=$(BUILD) tools/rpm
 # RELEASE_TESTS=0 omits the tests. ARGS=--draft accepts a version without a date in CHANGELOG.md
 release:          # make build/release: the files of a release, with checksums
-	@tools/setup deb && $(MAKE) --no-print-directory all && \
+	@tools/setup cross && tools/setup wheel && $(MAKE) --no-print-directory all && \
 		GPUTAP_BUILD=$(BUILD) tools/release $(ARGS)
 clean:            # delete the build folder
 	@rm -rf $(BUILD)

@@ -17,8 +17,9 @@ FILES = {
     "meson.build": "project('gputap', 'c',\n  version: '0.1.0')\n",
     "python/src/gputap/__init__.py": "__version__ = '0.1.0'\n",
     "CHANGELOG.md": "# Changes\n\n## 0.1.0, 2026-12-24\n\n- First.\n",
-    "Makefile": "test:\n\t@echo make test >>$(CALLED)\n",
-    "tools/make-wheel": FAKE.format('echo wheel >"$2/gputap-0.1.0-py3-none-any.whl"'),
+    "Makefile": "test test-deep:\n\t@echo make $@ >>$(CALLED)\n",
+    "tools/torch-observers": FAKE.format(""),
+    "tools/make-wheel": FAKE.format('echo wheel >"$3/gputap-0.1.0-py3-none-any.whl"'),
     "tools/deb": FAKE.format('echo deb >"$3/gputap_0.1.0_$2.deb"'),
     "tools/sbom": FAKE.format("echo '{}'"),
     ".gitignore": "/build/\n",
@@ -94,7 +95,8 @@ def test_a_release_has_all_files_and_their_checksums(tree):
 def test_a_release_runs_each_check_and_the_tests_first(tree):
     tree.release()
     called = [line.split()[0].rsplit("/")[-1] for line in tree.called.read_text().splitlines()]
-    assert called == [*CHECKS, "make", "make-wheel", "deb", "deb", "sbom"]
+    assert called == [*CHECKS, "make", "make", "torch-observers", "make-wheel", "deb", "deb",
+                      "sbom"]
 
 
 def test_tests_can_be_omitted_and_the_list_says_so(tree):

@@ -19,9 +19,10 @@ DISTRIBUTIONS = {
     "arch": ("pacman", "pacman -S --needed --noconfirm"),
 }
 LIKE = {"rocky": 'ID_LIKE="rhel centos fedora"\n', "opensuse-leap": 'ID_LIKE="suse opensuse"\n'}
-PROFILES = ("build", "demo", "deb", "rpm", "cross", "docs", "test", "bench", "aarch64", "torch")
+PROFILES = ("build", "demo", "deb", "rpm", "cross", "docs", "test", "bench", "aarch64", "torch",
+            "wheel")
 KINDS = ("command", "header", "module", "library", "file", "compiler", "python", "python-module")
-TOOLS = ("sh", "sed", "sort", "tr", "grep", "cat", "dirname", "mktemp", "rm", "id", "env")
+TOOLS = ("sh", "sed", "sort", "tr", "grep", "cat", "dirname", "mktemp", "rm", "env")
 
 
 def listed(repo):
@@ -49,6 +50,7 @@ def machine(work, run, repo):
     distribution, without root unless `user` says so. `have`: managers in PATH."""
     def script(name, text):
         path = work / "bin" / name
+        assert not path.exists(), "a link to this machine's own program: do not write through it"
         path.write_text(f"#!/bin/sh\n{text}\n")
         path.chmod(0o755)
 
