@@ -38,10 +38,11 @@ ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', '
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'named', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'instances', 'part',
               'extensions', 'outermost', 'beneath', 'requested', 'family', 'activities',
-              'announced', 'annotations', 'relayed', 'streams', 'symbols', 'interposed',
-              'prefixed', 'kernels', 'attach', 'category', 'rocpd', 'typeid', 'environment',
-              'substitute', 'runtime', 'mode', 'include', 'handle', 'integer', 'opaque', 'enum',
-              'flags', 'properties', 'status', 'struct', 'callback', 'arguments', 'group')
+              'announced', 'annotations', 'cold', 'relayed', 'streams', 'symbols',
+              'interposed', 'prefixed', 'kernels', 'attach', 'category', 'rocpd', 'typeid',
+              'environment', 'substitute', 'runtime', 'mode', 'include', 'handle', 'integer',
+              'opaque', 'enum', 'flags', 'properties', 'status', 'struct', 'callback', 'arguments',
+              'group')
 TOKEN = re.compile(
     r'(?:\s|#[^\n]*)*'
     r'(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b'
@@ -184,6 +185,7 @@ class Api:
         self.annotations = self.relayed = self.streams = self.symbols = False
         self.typeid = self.requested = False
         self.announced = False  # no taps: start and end of calls are announced
+        self.cold = False  # taps are small rather than fast
         self.attach = []  # (name, text)
         self.parts = []   # (function that fills the part in, number of its first entry)
         self.runtime = None    # Runtime
@@ -328,7 +330,8 @@ class Parser:
     def flag(self, t):
         setattr(self.api, t, True)
 
-    do_requested = do_annotations = do_relayed = do_streams = do_symbols = do_typeid = flag
+    do_requested = do_cold = do_annotations = do_relayed = do_streams = flag
+    do_symbols = do_typeid = flag
 
     def do_announced(self, _):
         self.api.announced, self.api.instances = True, 1

@@ -263,9 +263,9 @@ def interposed(apis, folders):
 
 
 def build(apis):
-    """Return the lines that gen/meson.build reads: `taps DOMAIN INSTANCES`, `tables DOMAIN`,
-    `interposed DOMAIN`. INSTANCES is 0 if the description does not limit them."""
-    lines = [f'taps {a.domain} {a.instances or 0}' for a in apis
+    """Return the lines that gen/meson.build reads: `taps DOMAIN` or `cold_taps DOMAIN`, `tables
+    DOMAIN`, `interposed DOMAIN`."""
+    lines = [f'{"cold_taps" if a.cold else "taps"} {a.domain}' for a in apis
              if a.operations and not a.announced]
     lines += [f'tables {a.domain}' for a in apis if a.operations]
     lines += [f'interposed {a.domain}' for a in apis if a.interposed]
@@ -303,12 +303,13 @@ def taps_header(api):
          if api.announced else 'one set of taps and one table for each instance. */'),
         f'extern const struct gt_operation gt_{d}_operations[GT_{up}_INDEX_COUNT]\n\t{hidden};',
         f'extern struct gt_tap gt_{d}_taps[{instances(api)}][GT_{up}_INDEX_COUNT]\n\t{hidden};',
-        f'extern struct gt_table gt_{d}_tables[{instances(api)}] {hidden};', '', '#endif']) + '\n'
+        f'extern struct gt_table gt_{d}_tables[{instances(api)}] {hidden};',
+        *[f'extern const int32_t gt_{d}_tap_functions[{instances(api)}][GT_{up}_INDEX_COUNT]'
+          f' {hidden};'] * (not api.announced), '', '#endif']) + '\n'
 
 
 def taps_source(api):
-    """generated/<domain>_taps.c: compiled as instance 0; src/runtime/taps_instance.py derives the
-    other instances from it"""
+    """generated/<domain>_taps.c"""
     d = api.domain
     return (
         '\n'.join(
@@ -316,8 +317,7 @@ def taps_source(api):
                 head(api, 'emit_domains.py')
                 + f'#include "generated/{d}_wraps.h"\n#include "generated/{d}_taps.h"\n',
                 (
-                    '/* Reached through tables only: no part of the library\'s interface, and their'
-                    ' prototypes are the runtime\'s. */'
+                    '/* Called by taps only (src/core/thunk.S), so without prototypes. */'
                 ),
                 '#pragma GCC visibility push(hidden)',
                 '#pragma GCC diagnostic ignored "-Wmissing-prototypes"',
@@ -351,13 +351,13 @@ def announced_source(api):
     out = [head(api, 'emit_domains.py') + f'#include "generated/{d}_taps.h"\n',
            f'const struct gt_operation gt_{d}_operations[GT_{up}_INDEX_COUNT] = {{']
     out += [
-        f'\t{{"{op.name}", GT_OP(GT_DOMAIN_{up}, {op.number}, {len(op.args)}), UINT32_MAX, NULL,'
-        ' NULL, false, 0},' for op in api.real()
+        f'\t{{GT_OP(GT_DOMAIN_{up}, {op.number}, {len(op.args)}), UINT32_MAX, false, false, 0}},'
+        f' /* {op.name} */' for op in api.real()
     ]
     out += ['};', f'struct gt_tap gt_{d}_taps[{instances(api)}][GT_{up}_INDEX_COUNT];',
             f'struct gt_table gt_{d}_tables[{instances(api)}] = {{{{GT_DOMAIN_{up}, 0,'
             f' gt_{d}_operations, GT_{up}_INDEX_COUNT, gt_{d}_taps[0],'
-            f' "{api.called or api.title}", 0, 0}}}};']
+            f' "{api.called or api.title}", 0, 0, NULL}}}};']
     return '\n'.join(out) + '\n'
 
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Emit the code for the injected library: taps, the table of operations, prototypes of the
-hand-written wraps.
+"""Emit the code for the injected library: functions that taps call, the table of operations,
+prototypes of the hand-written wraps.
 
-A tap without a service is a tail call to the real function. Otherwise the tap counts the call,
-reads the time before and after it, and writes one record that consists of head, arguments and
-payload. Only `readable()` below contains the rules for what a tap may read through the program's
-pointers, and when."""
+A tap (emit_thunks.py) without a service jumps to the real function. Otherwise it jumps to one of
+the functions here, which all instances share. recorded() counts the call, reads the time before and
+after it, and writes one record that consists of head, arguments and payload. Only `readable()`
+below contains the rules for what a tap may read through the program's pointers, and when."""
 import re
 import textwrap
 
 from describe import C_NAMES, DIRECTIONS, ROLES
+from emit_thunks import hidden, thunks
 
 
 def head(api, emitter):
@@ -25,6 +26,26 @@ def upper(api):
 
 def parameters(op):
     return ', '.join(a.declaration() for a in op.args) or 'void'
+
+
+def tap_parameters(op):
+    """Return the parameters of a function that taps jump to."""
+    return ', '.join([a.declaration() for a in op.args] + [hidden(op).declaration()])
+
+
+def tap_arguments(op, names):
+    return ', '.join(names + [hidden(op).name()])
+
+
+def tap_local(op):
+    """Return the declaration of the variable `tap`, as a line, or "" if it is a parameter."""
+    return '' if hidden(op).is_word else '\tconst struct gt_tap *tap = gt_tap_of_bits(tap_bits);\n'
+
+
+def real_local(op):
+    """Return the declaration of the variable `real`, as a line."""
+    types = ', '.join(a.c_type() for a in op.args) or 'void'
+    return f'\t{op.ret_c()} (*real)({types}) = tap->real;\n'.replace('* (*real', '*(*real')
 
 
 def word(type_, stars, text):
@@ -187,10 +208,9 @@ def moves(op, thread):
 # Pass an unrecorded call's facts to the submit order of its stream, before and after the call, in
 # the three forms of `around()`.
 UNRECORDED = """
-static GT_ORDER {c} GT_ORDER_NAME({name})({parameters})
+GT_ORDER {c} gt_{domain}_ordered_{name}({parameters})
 {{
-	{c} (*real)({types}) = GT_TAPS[GT_{up}_INDEX_{name}].real;
-{before}	{result}real({call});
+{locals}{before}	{result}real({call});
 {after}{returned}}}
 """
 
@@ -230,10 +250,10 @@ def unrecorded(api, op):
     before, after = around(op, f'{{ real({call}); return; }}' if void else f'return real({call});')
     return UNRECORDED.format(
         c=op.ret_c(),
+        domain=api.domain,
         name=op.name,
-        parameters=parameters(op),
-        types=', '.join(a.c_type() for a in op.args) or 'void',
-        up=upper(api),
+        parameters=tap_parameters(op),
+        locals=tap_local(op) + real_local(op),
         call=call,
         before=before,
         after=after,
@@ -271,26 +291,85 @@ def ordered(op, thread):
     )
 
 
+def wrapped(api, op):
+    """Return the call of a direct wrap, which gets the tap as its last argument."""
+    return f'gt_{api.domain}_wrap_{op.name}({", ".join([a.name for a in op.args] + ["tap"])})'
+
+
+def direct(api, op):
+    """Return the function between a tap and a direct wrap, or [] if the tap jumps to the wrap."""
+    if not op.direct or hidden(op).is_word:
+        return []
+    return [f'GT_SHARED {op.ret_c()} gt_{api.domain}_direct_{op.name}({tap_parameters(op)})', '{',
+            tap_local(op).rstrip(), f'\treturn {wrapped(api, op)};', '}']
+
+
+COLD = """
+	struct gt_cold_call call;{local}
+	gt_cold_begin(&call, {op});{own}
+	{result}real({call});
+	if (gt_cold_end(&call, {op}, {plain})) {{
+"""
+
+
+def is_cold(api, op):
+    """Return true if the recorded call needs only what the functions of core/cold_call.h do."""
+    return api.cold and not (api.outermost or op.wrap or op.asks
+                             or any(a.how == 'byvalue' for a in op.args))
+
+
+def cold(api, op):
+    """Return the function for recorded calls of an operation that is seldom called: as small as
+    possible."""
+    n, void, c = len(op.args), op.returns_nothing(), op.ret_c()
+    call = ', '.join(a.name for a in op.args)
+    number = f'GT_OP(GT_DOMAIN_{upper(api)}, {op.number}, {n})'
+    local, own = own_values(api, op)
+    ret, plain = return_words(api, op)
+    out = [f'GT_SHARED {c} gt_{api.domain}_recorded_{op.name}({tap_parameters(op)})'.replace(
+        '* gt', '*gt'), '{'] + (tap_local(op) + real_local(op)).rstrip('\n').split('\n')
+    out += COLD.format(
+        op=number,
+        local=''.join('\n\t' + line for line in local),
+        own=''.join(f'\n\tif (call.thread)\n\t\t{line}' for line in own),
+        call=call,
+        plain=plain,
+        result='' if void else f'{c} ret = '.replace('* ret', '*ret')).strip('\n').split('\n')
+    blobs = [b for b in (blob(api, op, i, a) for i, a in enumerate(op.args)) if b]
+    if any(', ok, ' in b for b in blobs):
+        out.append(f'\t\tint ok = {readable(api, op)};')
+    if blobs:
+        out += ['\t\tconst struct gt_blob blobs[] = {', *[f'\t\t\t{b},' for b in blobs], '\t\t};']
+    words = ', '.join(argument_word(api, op, a) for a in op.args)
+    out += [f'\t\tgt_cold_record(&call, {number}, {ret},',
+            f'\t\t\t{f"(const uint64_t[]){{{words}}}" if n else "NULL"},'
+            f' {"blobs" if blobs else "NULL"}, {len(blobs)});', '\t}']
+    if op.waits:
+        out.append('\tgt_activity_waited();')
+    return out + ([] if void else ['\treturn ret;']) + ['}']
+
+
 def tap(api, op):
-    """Return three functions: the tap itself, which is small enough to need no stack frame, its
-    path for enabled services, and its path for a tool."""
-    up, void, status, c = upper(api), op.returns_nothing(), op.status_arg(api), op.ret_c()
+    if is_cold(api, op):
+        return cold(api, op) + notified(api, op)
+    return hot(api, op)
+
+
+def hot(api, op):
+    """Return the functions that an operation's taps jump to: for recorded calls, for calls that are
+    not recorded, for a tool."""
+    up, void, c = upper(api), op.returns_nothing(), op.ret_c()
     call, wrap = ', '.join(a.name for a in op.args), op.wrap and not op.direct
     indent = '\n' + '\t' * (1 + wrap)
     local, own = own_values(api, op)
     thread, times = ('call.thread', 'call.id, call.start, end') if wrap else ('t', 'id, start, end')
-    direct = (
-        f'gt_tap_services(tap) & GT_SERVICE_WRAP ? gt_{api.domain}_wrap_{op.name}(tap, {call}) :'
-        f' real({call})'
+    the_call = (
+        f'gt_tap_services(tap) & GT_SERVICE_WRAP ? {wrapped(api, op)} : real({call})'
         if op.direct
         else f'real({call})'
     )
-    types = ', '.join(a.c_type() for a in op.args) or 'void'
-    out = [
-        f'static GT_ASKED {c} GT_ASKED_NAME({op.name})({parameters(op)})', '{',
-        f'\tconst struct gt_tap *tap = &GT_TAPS[GT_{up}_INDEX_{op.name}];',
-        f'\t{c} (*real)({types}) = tap->real;'
-    ]
+    out = [f'GT_SHARED {c} gt_{api.domain}_recorded_{op.name}({tap_parameters(op)})'.replace(
+        '* gt', '*gt'), '{'] + (tap_local(op) + real_local(op)).rstrip('\n').split('\n')
     enter, leave = (f'gt_api_enter({thread}, {times.rpartition(",")[0]});',
                     f'gt_api_leave({thread});') if api.outermost else ('', '')
     if api.outermost and moves(op, thread)[0]:
@@ -299,7 +378,7 @@ def tap(api, op):
         enter, leave = enter + indent + ordered(op, thread)[0], ordered(
             op, thread)[1] + '\n\t' * bool(ordered(op, thread)[1]) + leave
     out += (DIRECT if op.direct else WRAPPED if wrap else PLAIN).format(
-        direct=direct,
+        direct=the_call,
         thread='gt_thread_api()' if api.outermost else f'gt_thread_call(GT_DOMAIN_{up})',
         enter=enter and indent + enter,
         leave=leave and '\n\t' + leave,
@@ -313,40 +392,26 @@ def tap(api, op):
         local=''.join('\n\t' + line for line in local),
         ret='' if void else ' ret',
         result='' if void else f'{c} ret = '.replace('* ret', '*ret'),
-        leave_real=f'{{ {direct}; return; }}'
-        if void else f'return {direct};').strip('\n').split('\n')
+        leave_real=f'{{ {the_call}; return; }}'
+        if void else f'return {the_call};').strip('\n').split('\n')
     record(api, op, out.append, thread, times)
     out.append(f'\tgt_call_end({thread});')
     if op.waits:
         out.append('\tgt_activity_waited();')
-    out[0], out[3] = out[0].replace('* GT', '*GT'), out[3].replace('* (', '*(')
-    return (
-        out
-        + ([] if void else ['\treturn ret;'])
-        + ['}']
-        + unrecorded(api, op)
-        + notified(api, op)
-        + [
-            f'GT_TAP{"_DIRECT" * op.direct}{"_ORDER" * bool(unrecorded(api, op))}({c}, {op.name},'
-            f' GT_{up}_INDEX_{op.name}, ({parameters(op)}), ({call})'
-            + (
-                f', gt_{api.domain}_wrap_{op.name}(&GT_TAPS[GT_{up}_INDEX_{op.name}], {call}))'
-                if op.direct
-                else ')'
-            )
-        ]
-    )
+    return (out + ([] if void else ['\treturn ret;']) + ['}'] + unrecorded(api, op)
+            + notified(api, op) + direct(api, op))
 
 
 NOTIFIED = """
-static GT_ASKED {c} GT_NOTIFIED_NAME({name})({parameters})
+GT_SHARED {c} gt_{domain}_notified_{name}({parameters})
 {{
-	{c} (*real)({types}) = GT_TAPS[GT_{up}_INDEX_{name}].real;{values}
-	struct gt_tool_frame frame;
-	if (!gt_tool_call_enter(&frame, GT_TABLE, GT_{up}_INDEX_{name}, {at}, {size}))
-		{early}
-	{result}GT_INNER_CALL{order}({name}, GT_{up}_INDEX_{name}{changed});
-	gt_tool_call_exit(&frame, {ret});{returned}
+{locals}	struct gt_tool_frame frame;
+	bool told = gt_tool_call_enter(&frame, GT_TABLE, GT_{up}_INDEX_{name}, {at}, {size});
+	__typeof__(gt_{domain}_recorded_{name}) *inner =
+		gt_tap_inner(tap, gt_{domain}_recorded_{name}, {ordered});
+	{result}inner({call});
+	if (told)
+		gt_tool_call_exit(&frame, {ret});{returned}
 }}
 """
 
@@ -354,27 +419,23 @@ static GT_ASKED {c} GT_NOTIFIED_NAME({name})({parameters})
 def notified(api, op):
     """Return the path that notifies a tool, with the arguments in one struct that the tool may
     change."""
-    c, call, void, order = op.ret_c(), ', '.join(
-        a.name for a in op.args), op.returns_nothing(), '_ORDER' * bool(unrecorded(api, op))
-    parts = [op.name, f'GT_{upper(api)}_INDEX_{op.name}'] + [call] * bool(call)
-    early = f'GT_INNER_CALL{order}({", ".join(parts)});'
+    c, call, void = op.ret_c(), ', '.join(a.name for a in op.args), op.returns_nothing()
+    held = f'\tstruct gt_{api.domain}_args_{op.name} held = {{{call}}};\n' if call else ''
     return NOTIFIED.format(
         c=c,
+        domain=api.domain,
         name=op.name,
-        order=order,
-        parameters=parameters(op),
-        types=', '.join(a.c_type() for a in op.args) or 'void',
+        parameters=tap_parameters(op),
+        locals=tap_local(op) + held,
         up=upper(api),
-        values=f'\n\tstruct gt_{api.domain}_args_{op.name} held = {{{call}}};' if call else '',
         at='&held' if call else 'NULL',
         size='sizeof held' if call else '0',
-        early=f'{{ {early} return; }}' if void else f'return {early}',
-        changed=''.join(f', held.{a.name}' for a in op.args),
+        ordered=f'gt_{api.domain}_ordered_{op.name}' if unrecorded(api, op) else 'NULL',
+        call=tap_arguments(op, [f'held.{a.name}' for a in op.args]),
         result='' if void else f'{c} ret = '.replace('* ret', '*ret'),
         ret='NULL, 0' if void else '&ret, sizeof ret',
         returned='' if void else '\n\treturn ret;',
-    ).replace('* GT_NOTIFIED',
-                       '*GT_NOTIFIED').replace('* (*real', '*(*real').strip('\n').split('\n')
+    ).replace('* gt_', '*gt_').strip('\n').split('\n')
 
 
 def asked(api, op, thread):
@@ -394,17 +455,22 @@ def asked(api, op, thread):
     ]
 
 
+def return_words(api, op):
+    """Return the return word of a record with arguments, and of one without."""
+    status, ret = op.status_arg(api), '0' if op.returns_nothing() else word(
+        op.ret, op.ret_stars, 'ret')
+    if status >= 0:  # even without arguments, the record contains the reason why a call failed
+        return ret, f'gt_tap_failed(*{op.args[status].name}, {ret})'
+    return ret, ret
+
+
 def record(api, op, w, thread, times):
     n, up = len(op.args), upper(api)
     values = [(i, a) for i, a in enumerate(op.args) if a.how == 'byvalue']
     blobs = [b for b in (blob(api, op, i, a) for i, a in enumerate(op.args)) if b]
     # two structs: inline
     small = len(blobs) == 2 and all(re.fullmatch(r'gt_blob\(.*, (9|1[0-6])\)', b) for b in blobs)
-    status, plain = op.status_arg(api), '0' if op.returns_nothing() else word(
-        op.ret, op.ret_stars, 'ret')
-    ret = plain
-    if status >= 0:  # even without arguments, the record contains the reason why a call failed
-        plain = f'gt_tap_failed(*{op.args[status].name}, {plain})'
+    ret, plain = return_words(api, op)
     short = (
         f'gt_tap_record_plain({thread}, GT_OP(GT_DOMAIN_{up}, {op.number}, 0), {times}, {plain});'
     )
@@ -471,23 +537,16 @@ PART_LINES = 4500
 
 
 def taps(api):
-    """generated/<domain>_taps.inc: the taps of one instance, first for the functions of the table,
-    then for all other functions; taps that do not fit into one file are in <domain>_taps_2.inc and
-    so on"""
-    out = [head(api, 'emit_taps.py')]
-    out.append(
-        f'''/* Compiled once per instance, with GT_INSTANCE defined as its number; \
-see src/runtime/meson.build. */
+    """generated/<domain>_taps.inc: the functions that taps jump to, first for the functions of the
+    table, then for all other functions; those that do not fit into one file are in
+    <domain>_taps_2.inc and so on"""
+    d, out = api.domain, [head(api, 'emit_taps.py')]
+    out.append(f'''#include "core/cold_call.h"
 #include "tool/tool.h"
 
-#define GT_TAP_NAME(f) GT_PASTE(gt_{api.domain}_tap, GT_INSTANCE, f)
-#define GT_ASKED_NAME(f) GT_PASTE(asked, GT_INSTANCE, f)
-#define GT_NOTIFIED_NAME(f) GT_PASTE(notify, GT_INSTANCE, f)
-#define GT_ORDER_NAME(f) GT_PASTE(ordered, GT_INSTANCE, f)
-#define GT_TAPS gt_{api.domain}_taps[GT_INSTANCE]
-#define GT_TABLE (&gt_{api.domain}_tables[GT_INSTANCE])
-'''
-    )
+#define GT_TABLE gt_table_of(tap, gt_{d}_taps[0], sizeof gt_{d}_taps[0], gt_{d}_tables, \\
+			     sizeof gt_{d}_tables / sizeof *gt_{d}_tables)
+''')
     parts, lines = [[]], taps_of(api, lambda number: number < api.table_count)
     for line in lines:
         if len(parts[-1]) > PART_LINES and parts[-1][-1] == '':
@@ -495,10 +554,7 @@ see src/runtime/meson.build. */
         parts[-1].append(line)
     out += parts[0] + [f'#include "{api.domain}_taps_{n + 2}.inc"' for n in range(len(parts) - 1)]
     out.append(f'#include "{api.domain}_extension_taps.inc"\n')
-    out.append(
-        '#undef GT_TAP_NAME\n#undef GT_ASKED_NAME\n#undef GT_NOTIFIED_NAME\n#undef GT_ORDER_NAME\n'
-        '#undef GT_TAPS\n#undef GT_TABLE'
-    )
+    out.append('#undef GT_TABLE')
     return [
         '\n'.join(part) + '\n'
         for part in [out] + [[head(api, 'emit_taps.py')] + part for part in parts[1:]]
@@ -512,11 +568,8 @@ def extension_taps(api):
 
 def operations(api):
     """generated/<domain>_operations.inc: struct gt_operation per operation, in the order of the
-    indices. Declarations of the taps come first, because the taps of each instance are a separate
-    compilation unit."""
+    indices, without pointers."""
     up, out = upper(api), [head(api, 'emit_taps.py')]
-    out += [f'GT_TAP_DECLARE({op.ret_c()}, {op.name}, ({parameters(op)}));'
-            for op in api.real()] + ['']
     if api.table:
         out.append(
             "/* The table is another project's struct: its layout is part of its ABI and must be"
@@ -539,11 +592,19 @@ def operations(api):
             if op.number < api.table_count
             else 'UINT32_MAX'
         )
-        wrap = f'(void *)gt_{api.domain}_wrap_{op.name}' if op.wrap else 'NULL'
-        out.append(
-            f'\t{{"{op.name}", GT_OP(GT_DOMAIN_{up}, {op.number}, {len(op.args)}), {offset}, '
-            f'GT_TAP_LIST({op.name}), {wrap}, {str(op.always).lower()}, {also(api, op)}}},')
+        out.append(f'\t{{GT_OP(GT_DOMAIN_{up}, {op.number}, {len(op.args)}), {offset},'
+                   f' {str(op.wrap).lower()}, {str(op.always).lower()}, {also(api, op)}}},'
+                   f' /* {op.name} */')
     return '\n'.join(out + ['};']) + '\n'
+
+
+def has_order(api):
+    """Return a function that tells whether an operation has a function for GT_SERVICE_ORDER."""
+    return lambda op: bool(unrecorded(api, op))
+
+
+def tap_thunks(api):
+    return thunks(api, has_order(api))
 
 
 def also(api, op):
@@ -551,7 +612,7 @@ def also(api, op):
     reasons = ['GT_ALSO_ORDER'] * bool(api.outermost and ordered(op, 't')[0]) + ['GT_ALSO_WAITS'
                                                                              ] * op.waits
     reasons += ['GT_ALSO_PAUSED'] * any(a.role == 'creates' for a in op.args)
-    return ' | '.join(reasons) or 'false'
+    return ' | '.join(reasons) or '0'
 
 
 def numbers(api):
@@ -576,7 +637,7 @@ def numbers(api):
 
 def wraps(api):
     """generated/<domain>_wraps.h: prototypes of the hand-written wraps, and callback types."""
-    guard, wrapped = f'GPUTAP_GENERATED_{upper(api)}_WRAPS_H', [op for op in api.real() if op.wrap]
+    guard, wraps_ = f'GPUTAP_GENERATED_{upper(api)}_WRAPS_H', [op for op in api.real() if op.wrap]
     out = [head(api, 'emit_taps.py') + f'#ifndef {guard}\n#define {guard}\n']
     out += [f'#define {text}' for text in api.defines]
     out.append((f'#include {api.header}\n\n' if api.header else '') + '#include "core/tap.h"\n')
@@ -592,15 +653,13 @@ def wraps(api):
             ]
     out += [f'typedef void (*{t.name})({", ".join(a.declaration() for a in t.args)});'
             for t in api.types.values() if t.cls == 'callback']
-    out.append(
-        '\n/* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is'
-        ' NULL). */'
-    )
+    out.append('\n/* Hand-written. */')
     out += [
-        f'{op.ret_c()} gt_{api.domain}_wrap_{op.name}(const struct '
-        + ('gt_tap *tap' if op.direct else 'gt_call *call')
-        + (', ' + parameters(op) if op.args else '') + ') GT_WRAP;'
-        for op in wrapped
+        f'{op.ret_c()} gt_{api.domain}_wrap_{op.name}('
+        + ', '.join(['const struct gt_call *call'] * (not op.direct)
+                    + [a.declaration() for a in op.args]
+                    + ['const struct gt_tap *tap'] * op.direct) + ') GT_WRAP;'
+        for op in wraps_
     ]
     if any(op.asks for op in api.real()):
         out.append('\n/* Hand-written: what the runtime says of a call that has succeeded. @values:'

@@ -86,7 +86,7 @@ def without_core(text):
         made = (BUILD / f"generated/{name}_wraps.h").read_text()
         structs = "\n".join(
             re.findall(r"^(?:struct gt_hip_\w+ \{.*|#ifndef gt_hip_.*|#define gt_hip_.*|#endif)$",
-                       made.split("/* Weak:")[0], re.M))
+                       made.split("/* Hand-written.")[0], re.M))
         text = text.replace(f'#include "generated/{name}_wraps.h"',
                             structs.rpartition("#endif")[0] + "#endif")
     return text

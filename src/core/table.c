@@ -24,6 +24,7 @@
 #include "core/emit.h"
 #include "core/recording.h"
 #include "core/subscriber.h"
+#include "record/operation.h"
 
 static bool in_table(const struct gt_operation *op, size_t bytes)
 {
@@ -91,7 +92,7 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 			table->taps[i].real = (void *)(uintptr_t)target[entry];
 			table->taps[i].left_out = !gt_contexts_ask(op);
 			if (!table->taps[i].left_out)
-				out[entry] = op->taps[table->instance];
+				out[entry] = gt_table_tap(table, i);
 		}
 		gt_contexts_apply(table);
 	}
@@ -140,12 +141,14 @@ void gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void 
 	for (uint32_t i = 0; i < count && (rc == 0 || rc == -EALREADY); i++) {
 		const struct gt_operation *op =
 			entries[i] ? find_at(table, (first + i) * sizeof(void *)) : NULL;
+		uint32_t index;
 
 		if (!op)
 			continue;
-		table->taps[op - table->operations].real = entries[i];
+		index = (uint32_t)(op - table->operations);
+		table->taps[index].real = entries[i];
 		if (all || gt_contexts_ask(op))
-			entries[i] = op->taps[table->instance];
+			entries[i] = gt_table_tap(table, index);
 	}
 	if (rc == 0 || rc == -EALREADY)
 		gt_contexts_apply(table);
@@ -182,7 +185,7 @@ int gt_table_adopt(struct gt_table *table)
 static const struct gt_operation *find_operation(const struct gt_table *table, const char *name)
 {
 	for (uint32_t i = 0; i < table->operation_count; i++)
-		if (strcmp(table->operations[i].name, name) == 0)
+		if (strcmp(gt_operation_text(table->operations[i].op), name) == 0)
 			return &table->operations[i];
 	return NULL;
 }
@@ -202,14 +205,15 @@ void *gt_table_extension(struct gt_table *const *tables, size_t count, const cha
 	if (gt_contexts_ask(op)) {
 		for (size_t i = 0; i < count; i++) {
 			void **slot = &tables[i]->taps[index].real;
+			void *function = gt_table_tap(tables[i], index);
 
 			/* a loader returned gputap's own tap, which is in a registered table */
-			if (op->taps[i] == real)
+			if (function == real)
 				break;
 			if (*slot && *slot != real)
 				continue;
 			*slot = real;
-			tap = op->taps[i];
+			tap = function;
 			enter_table(tables[i]); /* no effect if already registered */
 			gt_contexts_apply(tables[i]);
 			break;

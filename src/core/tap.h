@@ -2,16 +2,17 @@
 /* State of one runtime instance's table, for generated taps and the interception methods.
  *
  * A tap is a function with the same prototype as the runtime's function. The tap reads the
- * `services` of its operation; if nothing is requested, it tail-calls the real function. Each
- * instance of a runtime (two copies mapped, two OpenCL platforms' extension functions) has separate
- * taps, because a tap cannot know through which instance it was called. The generated file is
- * compiled once, and objcopy derives the other instances from its object file
- * (src/runtime/meson.build). */
+ * `services` of its operation; if nothing is requested, it jumps to the real function. Otherwise it
+ * jumps to a function that does the requested work and that all instances share, with the address
+ * of its state as a hidden last argument (core/thunk.S). Each instance of a runtime (two copies
+ * mapped, two OpenCL platforms' extension functions) has separate taps, because only the tap knows
+ * through which instance it was called. */
 #ifndef GPUTAP_CORE_TAP_H
 #define GPUTAP_CORE_TAP_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ enum gt_service {
 /* maximum number of copies of one runtime in a process; each copy has a set of taps */
 enum { GT_INSTANCES = 8 };
 
+/* State of a tap. The tap itself, in assembler, knows the layout. */
 struct gt_tap {
 	/* function of the runtime, or of the next tool; NULL: the function does not exist */
 	void *real;
@@ -46,6 +48,11 @@ struct gt_tap {
 	 * bypass the tap */
 	uint32_t left_out;
 };
+static_assert(sizeof(struct gt_tap) == 16 && offsetof(struct gt_tap, services) == 8,
+	      "core/thunk.S uses these numbers");
+static_assert(GT_SERVICE_WRAP == 2 && GT_SERVICE_ACTIVITY == 4 && GT_SERVICE_NOTIFY == 8 &&
+		      GT_SERVICE_ORDER == 16,
+	      "core/thunk.S uses these numbers");
 
 /* Reasons why the tap of an unrecorded call does not call straight through. */
 enum gt_also {
@@ -57,27 +64,22 @@ enum gt_also {
 	GT_ALSO_PAUSED = 4,
 };
 
-/* Constant description of an operation, generated. */
+/* Constant description of an operation, generated. Without pointers, so that loading the library
+ * relocates nothing. gt_operation_text() returns the name. */
 struct gt_operation {
-	const char *name;
 	uint32_t op; /* GT_OP() */
 	/* offset in bytes in the runtime's table; UINT32_MAX: not in the table (extension
 	 * function) */
 	uint32_t table_offset;
-	void *const *taps; /* tap function of each instance */
-	/* hand-written wrap; NULL: the operation has no wrap, and GT_SERVICE_WRAP must not be
-	 * set */
-	void *wrap;
+	/* true if the operation has a hand-written wrap; false: GT_SERVICE_WRAP must not be set */
+	bool wrap;
 	/* true if the wrap is needed even without GPU activities, because gputap would otherwise
 	 * miss calls, perhaps calls of a domain that shares its activities with this domain */
 	bool wrap_always;
 	uint8_t also; /* enum gt_also; nonzero: the tap has a function for GT_SERVICE_ORDER */
 };
 
-/* Wraps are declared weak, so that the table of operations knows which ones exist. */
-#define GT_WRAP            __attribute__((weak, visibility("hidden")))
-#define GT_PASTE_(a, b, c) a##b##_##c
-#define GT_PASTE(a, b, c)  GT_PASTE_(a, b, c)
+#define GT_WRAP __attribute__((visibility("hidden")))
 
 /* One registered table of a runtime. */
 struct gt_table {
@@ -93,7 +95,18 @@ struct gt_table {
 	/* size in bytes of the shortest table of any release, if new releases only append entries;
 	 * 0: the table has the same size in all releases */
 	size_t least;
+	/* tap function of each operation, as the distance from the element. NULL: the calls are
+	 * announced and have no taps */
+	const int32_t *functions;
 };
+
+/* Return the tap function of an operation. */
+static inline void *gt_table_tap(const struct gt_table *table, uint32_t index)
+{
+	const int32_t *at = &table->functions[index];
+
+	return (void *)((uintptr_t)at + (uintptr_t)(intptr_t)*at);
+}
 
 /* Passed to a wrap before the operation's arguments:
  *   ret gt_<domain>_wrap_<operation>(const struct gt_call *call, args...)
@@ -159,53 +172,48 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 	return atomic_load_explicit(&tap->services, memory_order_relaxed);
 }
 
-/* The complete tap of an unrequested operation: one load, one test, a tail call. All other work is
- * in a separate function with the same arguments in the same registers and stack slots, so that
- * this tap needs no frame and moves no arguments. */
-#define GT_ASKED __attribute__((noinline))
-#define GT_ORDER __attribute__((noinline, cold))
-#define GT_TAP_BUT(ret, f, index, parameters, arguments, others, other)                            \
-	ret GT_TAP_NAME(f) parameters                                                              \
-	{                                                                                          \
-		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                      \
-		uint32_t services = gt_tap_services(&GT_TAPS[index]);                              \
-		if (gt_likely(!services))                                                          \
-			return to arguments;                                                       \
-		return (gt_likely(!(services & (others))) ? GT_ASKED_NAME(f) : (other)) arguments; \
-	}
-#define GT_TAP(ret, f, index, parameters, arguments) \
-	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_NOTIFY, GT_NOTIFIED_NAME(f))
-/* For calls that a stream's submit order may have to include even if the calls are not recorded. */
-#define GT_TAP_ORDER(ret, f, index, parameters, arguments)                                     \
-	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_NOTIFY | GT_SERVICE_ORDER, \
-		   services & GT_SERVICE_NOTIFY ? GT_NOTIFIED_NAME(f) : GT_ORDER_NAME(f))
+/* Functions that taps jump to. A tap has no frame, so GT_HERE() in such a function is the stack
+ * address at which the program made the call. The attribute keeps the compiler from inlining one
+ * such function into another. */
+#define GT_SHARED __attribute__((noinline))
+#define GT_ORDER  __attribute__((noinline, cold))
 
-/* For a wrap that replaces the function (`wrap direct` in api/README.md). The tap calls only the
- * wrap, unless the call is recorded or notified. */
-#define GT_TAP_DIRECT(ret, f, index, parameters, arguments, wrapped)                       \
-	ret GT_TAP_NAME(f) parameters                                                      \
-	{                                                                                  \
-		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;              \
-		uint32_t services =                                                        \
-			gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_ACTIVITY; \
-		if (gt_likely(services == GT_SERVICE_WRAP))                                \
-			return wrapped;                                                    \
-		if (gt_likely(!services))                                                  \
-			return to arguments;                                               \
-		return (gt_likely(!(services & GT_SERVICE_NOTIFY)) ? GT_ASKED_NAME(f)      \
-								   : GT_NOTIFIED_NAME(f))  \
-			arguments;                                                         \
-	}
+/* Return the function that makes a call as if no tools were present, for use between a tool's two
+ * callbacks. Call it with the hidden argument. The real function ignores that argument, because no
+ * other argument uses the register. @ordered: NULL if the operation has no such function. */
+static inline void *gt_tap_inner(const struct gt_tap *tap, void *recorded, void *ordered)
+{
+	uint32_t services = gt_tap_services(tap);
 
-/* Make the call as if no tools were present. For use between a tool's two callbacks. */
-#define GT_INNER_CALL(f, index, ...)                                     \
-	(gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_NOTIFY \
-		 ? GT_ASKED_NAME(f)(__VA_ARGS__)                         \
-		 : real(__VA_ARGS__))
-#define GT_INNER_CALL_ORDER(f, index, ...)                   \
-	(gt_tap_services(&GT_TAPS[index]) & GT_SERVICE_ORDER \
-		 ? GT_ORDER_NAME(f)(__VA_ARGS__)             \
-		 : GT_INNER_CALL(f, index, __VA_ARGS__))
+	if (ordered && services & GT_SERVICE_ORDER)
+		return ordered;
+	return services & ~(uint32_t)GT_SERVICE_NOTIFY ? recorded : tap->real;
+}
+
+/* Return the tap's state from the hidden argument of an operation whose arguments use all integer
+ * registers: the bits of the address. */
+static inline const struct gt_tap *gt_tap_of_bits(double bits)
+{
+	const struct gt_tap *tap;
+
+	static_assert(sizeof tap == sizeof bits, "holds an address");
+	memcpy(&tap, &bits, sizeof tap);
+	return tap;
+}
+
+/* Return the table of the instance to which a tap belongs. @first: the first tap of the first
+ * instance; @bytes: size of an instance's taps. All but @tap are constants, so this takes a
+ * multiplication and reads no memory. */
+static inline GT_IN_LINE const struct gt_table *gt_table_of(const struct gt_tap *tap,
+							    const struct gt_tap *first,
+							    size_t bytes,
+							    const struct gt_table *tables,
+							    size_t instances)
+{
+	uint32_t distance = (uint32_t)((uintptr_t)tap - (uintptr_t)first);
+
+	return instances == 1 ? tables : tables + distance / (uint32_t)bytes;
+}
 
 /* Return the return word of a record without arguments, for an operation that returns its status
  * through an argument. A failed call returned NULL, so the status can replace the return value

@@ -226,16 +226,20 @@ static inline GT_IN_LINE bool gt_thread_is_inside(const struct gt_thread *t, uin
 }
 
 /* gt_thread_get() for a call of @domain. Also returns NULL if the runtime, not the program, made
- * the call. */
-static inline GT_IN_LINE struct gt_thread *gt_thread_call(enum gt_domain domain)
+ * the call. @here: GT_HERE() of the function that the tap jumped to. */
+static inline GT_IN_LINE struct gt_thread *gt_thread_call_at(enum gt_domain domain, uintptr_t here)
 {
 	struct gt_thread *t = &gt_thread;
-	uintptr_t here = GT_HERE();
 
 	if (gt_likely(gt_thread_ready(t) &&
 		      (!t->depth || (gt_thread_is_inside(t, here) && !gt_skip_nested[domain]))))
 		return t;
 	return gt_thread_attach_call(t, domain, here);
+}
+
+static inline GT_IN_LINE struct gt_thread *gt_thread_call(enum gt_domain domain)
+{
+	return gt_thread_call_at(domain, GT_HERE());
 }
 
 /* gt_thread_get() for a call of an `outermost` API. Also returns NULL inside a call of the same
@@ -296,31 +300,37 @@ static inline void gt_count(_Atomic uint64_t *counter)
 #endif
 }
 
-/* Open one more call in the thread. */
-static inline GT_IN_LINE void gt_call_open(struct gt_thread *t)
+/* Open one more call in the thread. @here, @back: its GT_HERE() and GT_RETURN(). */
+static inline GT_IN_LINE void gt_call_open_at(struct gt_thread *t, uintptr_t here, uint32_t back)
 {
 	static_assert(offsetof(struct gt_thread, depth) ==
 				      offsetof(struct gt_thread, outer_return) + 4 &&
 			      offsetof(struct gt_thread, outer_return) % 8 == 0,
 		      "written as one little-endian word");
 	if (gt_likely(!t->depth)) {
-		uint64_t return_depth = GT_RETURN() | UINT64_C(1) << 32;
+		uint64_t return_depth = back | UINT64_C(1) << 32;
 
-		t->outer = GT_HERE();
+		t->outer = here;
 		memcpy(&t->outer_return, &return_depth, sizeof return_depth);
 		return;
 	}
 	t->depth++;
 }
 
-/* Count a call as seen, assign its id, and note the call in case the process dies in it. */
-static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain,
-						uint32_t number)
+static inline GT_IN_LINE void gt_call_open(struct gt_thread *t)
+{
+	gt_call_open_at(t, GT_HERE(), GT_RETURN());
+}
+
+/* Count a call as seen, assign its id, and note the call in case the process dies in it. @here,
+ * @back: as for gt_call_open_at(). */
+static inline GT_IN_LINE uint64_t gt_call_begin_at(struct gt_thread *t, enum gt_domain domain,
+						   uint32_t number, uintptr_t here, uint32_t back)
 {
 	struct gt_slot_domain *mine = &t->slot->domains[domain];
 	uint64_t id = 1;
 
-	gt_call_open(t); /* first, because the depth was read just before */
+	gt_call_open_at(t, here, back); /* first, because the depth was read just before */
 	gt_count(&mine->seen[GT_CLASS_CALL]);
 #if defined(__x86_64__) /* one instruction, as in gt_count(): ids stay unique under signals */
 	__asm__ volatile("xaddq %0, %1" : "+r"(id), "+m"(t->next_id) : : "cc");
@@ -329,6 +339,12 @@ static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_dom
 #endif
 	atomic_store_explicit(&mine->newest, GT_CALL_WORD(id, number), memory_order_relaxed);
 	return id;
+}
+
+static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain,
+						uint32_t number)
+{
+	return gt_call_begin_at(t, domain, number, GT_HERE(), GT_RETURN());
 }
 
 /* Open a call that is not recorded, but whose GPU activities are recorded. Calls that the runtime

@@ -280,6 +280,25 @@ const char *gt_operation_name(uint32_t op)
 	return unknown;
 }
 
+const char *gt_operation_text(uint32_t op)
+{
+	const unsigned domain = GT_OP_DOMAIN(op), number = GT_OP_NUMBER(op);
+	const struct gt_packed_domain *p = domain < GT_DOMAIN_COUNT ? packed[domain] : NULL;
+	size_t low = 0, high = p ? p->operation_count : 0;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (GT_OP_NUMBER(p->operations[middle].op) < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return p && low < p->operation_count && GT_OP_NUMBER(p->operations[low].op) == number
+		       ? p->texts + p->operations[low].name
+		       : "";
+}
+
 bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *status)
 {
 	const struct gt_operation_info *info = gt_operation(op);

@@ -223,6 +223,10 @@ uint32_t gt_operation_named(uint32_t op, const char *name, size_t bytes);
 enum { GT_NAMED_FROM = 0x8000 };
 /* Return the name, or "opencl#187" for an unknown operation (per-thread buffer). Never NULL. */
 const char *gt_operation_name(uint32_t op);
+/* Return the name of a described operation, "" for any other; constant memory. Looks the name up in
+ * a few steps, without unpacking the domain's description, so the injected library may call this
+ * with the dynamic linker's lock held. */
+const char *gt_operation_text(uint32_t op);
 const char *gt_operation_kind_name(enum gt_operation_kind kind);
 const char *gt_memory_name(enum gt_memory memory); /* "host", "device", ... */
 

@@ -17,26 +17,33 @@
 
 #define DOMAIN GT_DOMAIN_REFDEV
 enum { ENTRIES = 3, OPERATIONS = 4, INSTANCES = 2 };
+#define EXTENSION      86 /* a number of the domain, and its name */
+#define EXTENSION_NAME "refdevSetClock"
 
 /* the addresses of these ids represent functions */
 static int tap_ids[INSTANCES][OPERATIONS], real_ids[8];
-static void *const taps_of[OPERATIONS][INSTANCES] = {{&tap_ids[0][0], &tap_ids[1][0]},
-						     {&tap_ids[0][1], &tap_ids[1][1]},
-						     {&tap_ids[0][2], &tap_ids[1][2]},
-						     {&tap_ids[0][3], &tap_ids[1][3]}};
+static int32_t functions[INSTANCES][OPERATIONS];
 static const struct gt_operation operations[OPERATIONS] = {
-	{"launch", GT_OP(DOMAIN, 0, 0), 0, taps_of[0], (void *)(uintptr_t)1, false, false},
-	{"copy", GT_OP(DOMAIN, 1, 0), 8, taps_of[1], NULL, false, false},
-	{"wait", GT_OP(DOMAIN, 2, 0), 16, taps_of[2], NULL, false, false},
-	{"extra", GT_OP(DOMAIN, 300, 0), UINT32_MAX, taps_of[3], NULL, false, false},
+	{GT_OP(DOMAIN, 0, 0), 0, true, false, 0},
+	{GT_OP(DOMAIN, 1, 0), 8, false, false, 0},
+	{GT_OP(DOMAIN, 2, 0), 16, false, false, 0},
+	{GT_OP(DOMAIN, EXTENSION, 0), UINT32_MAX, false, false, 0},
 };
 static struct gt_tap taps[INSTANCES][OPERATIONS];
 static struct gt_table tables[INSTANCES] = {{DOMAIN, 0, operations, OPERATIONS, taps[0], "fake",
-					     10000, 0},
+					     10000, 0, functions[0]},
 					    {DOMAIN, 1, operations, OPERATIONS, taps[1], "fake",
-					     10000, 0}};
+					     10000, 0, functions[1]}};
 static const void *const target[5] = {&real_ids[0], &real_ids[1], &real_ids[2], &real_ids[3],
 				      &real_ids[4]};
+
+__attribute__((constructor)) static void lay_out_functions(void)
+{
+	for (int i = 0; i < INSTANCES; i++)
+		for (int op = 0; op < OPERATIONS; op++)
+			functions[i][op] =
+				(int32_t)((char *)&tap_ids[i][op] - (char *)&functions[i][op]);
+}
 
 /* Execute this program again, as in ring_threads.c, with a session that requests the given
  * operations. */
@@ -179,23 +186,23 @@ UNIT_TEST(each_real_function_of_an_extension_gets_a_tap_of_its_own)
 
 	with_session("each_real_function_of_an_extension_gets_a_tap_of_its_own", 0, false);
 	/* no session requests the operation */
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown),
+	CHECK_EQ(gt_table_extension(list, INSTANCES, EXTENSION_NAME, &real_ids[5], &unknown),
 		 (void *)&real_ids[5]);
 	CHECK(!unknown);
-	ops[DOMAIN][300 / 64] = UINT64_C(1) << 300 % 64;
+	ops[DOMAIN][EXTENSION / 64] = UINT64_C(1) << EXTENSION % 64;
 	gt_context_add(&c);
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown),
+	CHECK_EQ(gt_table_extension(list, INSTANCES, EXTENSION_NAME, &real_ids[5], &unknown),
 		 (void *)&tap_ids[0][3]);
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown),
+	CHECK_EQ(gt_table_extension(list, INSTANCES, EXTENSION_NAME, &real_ids[5], &unknown),
 		 (void *)&tap_ids[0][3]);
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[6], &unknown),
+	CHECK_EQ(gt_table_extension(list, INSTANCES, EXTENSION_NAME, &real_ids[6], &unknown),
 		 (void *)&tap_ids[1][3]);
 	/* no extension left */
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[7], &unknown),
+	CHECK_EQ(gt_table_extension(list, INSTANCES, EXTENSION_NAME, &real_ids[7], &unknown),
 		 (void *)&real_ids[7]);
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &tap_ids[0][3], &unknown),
+	CHECK_EQ(gt_table_extension(list, INSTANCES, EXTENSION_NAME, &tap_ids[0][3], &unknown),
 		 (void *)&tap_ids[0][3]);
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", NULL, &unknown), NULL);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, EXTENSION_NAME, NULL, &unknown), NULL);
 	CHECK_EQ(gt_table_extension(list, INSTANCES, "other", &real_ids[7], &unknown),
 		 (void *)&real_ids[7]);
 	CHECK(unknown);

@@ -27,11 +27,15 @@
 enum { THREADS = 4, RANGES = 5000, TURNS = 500 };
 
 static int tap_id, real_id; /* the addresses of these ids represent functions */
-static void *const taps_of[1] = {&tap_id};
-static const struct gt_operation operations[1] = {
-	{"launch", GT_OP(DOMAIN, 0, 0), 0, taps_of, NULL, false, 0}};
+static const struct gt_operation operations[1] = {{GT_OP(DOMAIN, 0, 0), 0, false, false, 0}};
+static int32_t functions[1];
 static struct gt_tap taps[1];
-static struct gt_table table = {DOMAIN, 0, operations, 1, taps, "fake", 10000, 0};
+static struct gt_table table = {DOMAIN, 0, operations, 1, taps, "fake", 10000, 0, functions};
+
+__attribute__((constructor)) static void lay_out_functions(void)
+{
+	functions[0] = (int32_t)((char *)&tap_id - (char *)functions);
+}
 
 static struct gt_session *session; /* the mapping that the collector uses */
 

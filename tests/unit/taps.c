@@ -102,11 +102,10 @@ uint64_t gt_ticks_boottime(void)
 
 /* The taps -------------------------------------------------------------------- */
 
-extern struct gt_tap gt_tiny_taps[1][GT_TINY_INDEX_COUNT];
-extern struct gt_table gt_tiny_tables[1];
+extern struct gt_tap gt_tiny_taps[GT_INSTANCES][GT_TINY_INDEX_COUNT];
+extern struct gt_table gt_tiny_tables[GT_INSTANCES];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-#define GT_INSTANCE 0
 #include "tests/gen/golden/tiny_taps.inc"
 #pragma GCC diagnostic pop
 /* The smallest domain with `outermost` in its description. */
@@ -117,16 +116,29 @@ static struct gt_table gt_hip_compiler_tables[1];
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #include "generated/hip_compiler_taps.inc"
 #pragma GCC diagnostic pop
-#define GT_TAP_DECLARE(ret, f, parameters) ret gt_tiny_tap0_##f parameters
-#define GT_TAP_LIST(f)           \
-	(void *const[])          \
-	{                        \
-		gt_tiny_tap0_##f \
-	}
+/* in assembler */
+extern gt_tiny_tiny_values_fn gt_tiny_tap0_tiny_values;
+extern gt_tiny_tiny_no_status_fn gt_tiny_tap0_tiny_no_status;
+extern gt_tiny_tiny_out_fn gt_tiny_tap0_tiny_out;
+extern gt_tiny_tiny_arrays_fn gt_tiny_tap0_tiny_arrays;
+extern gt_tiny_tiny_list_fn gt_tiny_tap0_tiny_list;
+extern gt_tiny_tiny_create_fn gt_tiny_tap0_tiny_create;
+extern gt_tiny_tiny_text_fn gt_tiny_tap0_tiny_text;
+extern gt_tiny_tiny_texts_fn gt_tiny_tap0_tiny_texts;
+extern gt_tiny_tiny_region_fn gt_tiny_tap0_tiny_region;
+extern gt_tiny_tiny_free_fn gt_tiny_tap0_tiny_free, gt_tiny_tap5_tiny_free;
+extern gt_tiny_tiny_map_fn gt_tiny_tap0_tiny_map;
+extern gt_tiny_tiny_mark_fn gt_tiny_tap0_tiny_mark;
+extern gt_tiny_tiny_fill_fn gt_tiny_tap0_tiny_fill, gt_tiny_tap7_tiny_fill;
+extern gt_tiny_tiny_ask_fn gt_tiny_tap0_tiny_ask;
+extern gt_hip_compiler___hipPushCallConfiguration_fn
+	gt_hip_compiler_tap0___hipPushCallConfiguration;
+extern gt_hip_compiler___hipPopCallConfiguration_fn gt_hip_compiler_tap0___hipPopCallConfiguration;
+extern const int32_t gt_tiny_tap_functions[GT_INSTANCES][GT_TINY_INDEX_COUNT];
 extern const struct gt_operation gt_tiny_operations[GT_TINY_INDEX_COUNT];
 #include "tests/gen/golden/tiny_operations.inc"
-struct gt_tap gt_tiny_taps[1][GT_TINY_INDEX_COUNT];
-struct gt_table gt_tiny_tables[1];
+struct gt_tap gt_tiny_taps[GT_INSTANCES][GT_TINY_INDEX_COUNT];
+struct gt_table gt_tiny_tables[GT_INSTANCES];
 
 /* A runtime with settable results. */
 static struct {
@@ -220,6 +232,19 @@ void gt_tiny_wrap_tiny_free(const struct gt_call *call, tiny_queue queue)
 	((gt_tiny_tiny_free_fn *)call->tap->real)(queue);
 }
 
+tiny_int gt_tiny_wrap_tiny_region(const struct gt_call *call, const tiny_region *region,
+				  const void *other)
+{
+	wrapped = *call;
+	return ((gt_tiny_tiny_region_fn *)call->tap->real)(region, other);
+}
+
+void *gt_tiny_wrap_tiny_map(const struct gt_call *call, tiny_queue queue, void *at, tiny_int *error)
+{
+	wrapped = *call;
+	return ((gt_tiny_tiny_map_fn *)call->tap->real)(queue, at, error);
+}
+
 static const void *next_record;
 
 static void begin(uint32_t services)
@@ -234,9 +259,10 @@ static void begin(uint32_t services)
 		[GT_TINY_INDEX_tiny_ask] = real_ask,
 	};
 
-	for (int i = 0; i < GT_TINY_INDEX_COUNT; i++)
-		gt_tiny_taps[0][i] =
-			(struct gt_tap){reals[i] ? reals[i] : (void *)real_int, services, 0};
+	for (int n = 0; n < GT_INSTANCES; n++)
+		for (int i = 0; i < GT_TINY_INDEX_COUNT; i++)
+			gt_tiny_taps[n][i] = (struct gt_tap){reals[i] ? reals[i] : (void *)real_int,
+							     services, 0};
 	next_record = ring.words;
 }
 
@@ -660,12 +686,36 @@ UNIT_TEST(wrap_alone_gets_no_thread)
 	CHECK(record() == NULL);
 }
 
+UNIT_TEST(tap_of_another_instance_uses_its_own_state_and_table)
+{
+	const struct gt_tiny_size size = {64, 3, 1};
+
+	begin(GT_SERVICE_STREAM | GT_SERVICE_WRAP);
+	gt_tiny_tap5_tiny_free((tiny_queue)4);
+	CHECK_NOT_NULL(record());
+	CHECK(wrapped.table == &gt_tiny_tables[5]);
+	CHECK(wrapped.tap == &gt_tiny_taps[5][GT_TINY_INDEX_tiny_free]);
+	/* the address of this tap's state comes in a floating-point register */
+	gt_tiny_taps[0][GT_TINY_INDEX_tiny_fill].services = 0;
+	CHECK_EQ(gt_tiny_tap0_tiny_fill((void *)0x10, (void *)0x20, size, 9, 0.5f, 10), 0);
+	CHECK_NULL(record());
+	CHECK_EQ(gt_tiny_tap7_tiny_fill((void *)0x10, (void *)0x20, size, 9, 0.5f, 10), 0);
+	CHECK_NOT_NULL(record());
+}
+
+UNIT_TEST(table_of_functions_leads_to_the_taps)
+{
+	const struct gt_table first = {.functions = gt_tiny_tap_functions[0]},
+			      sixth = {.functions = gt_tiny_tap_functions[5]};
+
+	CHECK(gt_table_tap(&first, GT_TINY_INDEX_tiny_ask) == (void *)gt_tiny_tap0_tiny_ask);
+	CHECK(gt_table_tap(&sixth, GT_TINY_INDEX_tiny_free) == (void *)gt_tiny_tap5_tiny_free);
+}
+
 UNIT_TEST(operation_without_a_wrap_says_so)
 {
-	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_free].wrap == (void *)gt_tiny_wrap_tiny_free);
-	/* in the description, but not written */
-	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_region].wrap == NULL);
-	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_values].wrap == NULL);
+	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_free].wrap);
+	CHECK(!gt_tiny_operations[GT_TINY_INDEX_tiny_values].wrap);
 	CHECK_EQ(gt_tiny_operations[GT_TINY_INDEX_tiny_free].table_offset, 11 * 8);
 	CHECK_EQ(gt_tiny_operations[GT_TINY_INDEX_tiny_mark].table_offset, UINT32_MAX);
 }

@@ -12,18 +12,18 @@
 #define DOMAIN ((uint32_t)GT_DOMAIN_COUNT - 2)
 enum { OPERATIONS = 3, HIP_OPERATIONS = 1 };
 
-static void *const no_taps[1];
 static const struct gt_operation operations[OPERATIONS] = {
-	{"launch", GT_OP(DOMAIN, 0, 1), 0, no_taps, NULL, false, false},
-	{"copy", GT_OP(DOMAIN, 1, 1), 8, no_taps, NULL, false, false},
-	{"wait", GT_OP(DOMAIN, 2, 0), 16, no_taps, NULL, false, false},
+	{GT_OP(DOMAIN, 0, 1), 0, false, false, 0},
+	{GT_OP(DOMAIN, 1, 1), 8, false, false, 0},
+	{GT_OP(DOMAIN, 2, 0), 16, false, false, 0},
 };
 static struct gt_tap taps[OPERATIONS], hip_taps[HIP_OPERATIONS];
-static struct gt_table table = {DOMAIN, 0, operations, OPERATIONS, taps, "fake", 10000, 0};
+static struct gt_table table = {DOMAIN, 0, operations, OPERATIONS, taps, "fake", 10000, 0, NULL};
 static const struct gt_operation hip_operations[HIP_OPERATIONS] = {
-	{"hipFake", GT_OP(GT_DOMAIN_HIP, 7, 1), 0, no_taps, NULL, false, false}};
-static struct gt_table hip_table = {GT_DOMAIN_HIP, 0,      hip_operations, HIP_OPERATIONS,
-				    hip_taps,      "fake", 10000,          0};
+	{GT_OP(GT_DOMAIN_HIP, 7, 1), 0, false, false, 0}};
+static struct gt_table hip_table = {GT_DOMAIN_HIP,  0,        hip_operations,
+				    HIP_OPERATIONS, hip_taps, "fake",
+				    10000,          0,        NULL};
 
 struct args {
 	uint64_t value;

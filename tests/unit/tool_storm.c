@@ -34,14 +34,13 @@ enum {
 };
 enum { TYPES = 3 }; /* types of activities: kernels, reads, writes */
 
-static void *const no_taps[1];
 static const struct gt_operation operations[OPERATIONS] = {
-	{"launch", GT_OP(DOMAIN, 0, 1), 0, no_taps, NULL, false, false},
-	{"copy", GT_OP(DOMAIN, 1, 1), 8, no_taps, NULL, false, false},
-	{"wait", GT_OP(DOMAIN, 2, 0), 16, no_taps, NULL, false, false},
+	{GT_OP(DOMAIN, 0, 1), 0, false, false, 0},
+	{GT_OP(DOMAIN, 1, 1), 8, false, false, 0},
+	{GT_OP(DOMAIN, 2, 0), 16, false, false, 0},
 };
 static struct gt_tap taps[OPERATIONS];
-static struct gt_table table = {DOMAIN, 0, operations, OPERATIONS, taps, "fake", 10000, 0};
+static struct gt_table table = {DOMAIN, 0, operations, OPERATIONS, taps, "fake", 10000, 0, NULL};
 
 static uint64_t until_ns;
 static _Atomic uint64_t calls_told, notify_activity, objects_told, records_told, retired_told;

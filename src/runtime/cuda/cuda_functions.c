@@ -5,6 +5,7 @@
 
 #include "core/context.h"
 #include "core/recording.h"
+#include "record/operation.h"
 #include "runtime/cuda/cuda_parts.h"
 #include "tool/tool_activity.h"
 
@@ -71,7 +72,8 @@ static void look_at_operations(void)
 		const struct gt_operation *op = &gt_cuda_driver_operations[i];
 		uint32_t id = GT_OP_NUMBER(op->op);
 
-		if (id < CUPTI_CALLBACK_IDS && gt_cuda_is_launch(function_of(op->name)) &&
+		if (id < CUPTI_CALLBACK_IDS &&
+		    gt_cuda_is_launch(function_of(gt_operation_text(op->op))) &&
 		    gt_session_asks_activity(op->op)) {
 			gt_cuda_asked[id] = 1;
 			asks_any = true;

@@ -18,6 +18,7 @@
 #include "core/table.h"
 #include "generated/cuda_driver_taps.h"
 #include "generated/cuda_driver_wraps.h"
+#include "record/operation.h"
 
 /* Rate how well an operation's name matches a requested name: cuMemAlloc_v2 is a variant of
  * cuMemAlloc. */
@@ -37,17 +38,17 @@ static void *find_tap(const struct gt_table *table, const char *symbol, const vo
 	void *found = NULL;
 
 	for (uint32_t i = 0; i < table->operation_count; i++) {
-		const struct gt_operation *op = &table->operations[i];
+		void *tap = gt_table_tap(table, i);
 		unsigned match;
 
-		if (op->taps[table->instance] == real)
-			return op->taps[table->instance];
+		if (tap == real)
+			return tap;
 		if (table->taps[i].real != real)
 			continue;
-		match = match_name(op->name, symbol);
+		match = match_name(gt_operation_text(table->operations[i].op), symbol);
 		if (match > best) {
 			best = match;
-			found = op->taps[table->instance];
+			found = tap;
 		}
 	}
 	return found;

@@ -41,7 +41,7 @@ void *gt_cupti_real(void *function)
 {
 	for (unsigned i = 0; i < GT_CUPTI_INSTANCES; i++)
 		for (unsigned n = 0; n < GT_CUPTI_INDEX_COUNT; n++)
-			if (gt_cupti_operations[n].taps[i] == function)
+			if (gt_table_tap(&gt_cupti_tables[i], n) == function)
 				return gt_cupti_taps[i][n].real;
 	return function;
 }

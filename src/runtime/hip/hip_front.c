@@ -131,8 +131,6 @@ static void *compiler_front(uint32_t instance, uint32_t index)
 /* Return an operation's initial table entry. */
 static void *entry_of(const struct gt_table *table, uint32_t index)
 {
-	const struct gt_operation *op = &table->operations[index];
-
 	/* the R0000 names were introduced with the tables; earlier releases have only the old
 	 * structs of device properties */
 	if (!table->taps[index].real && table->domain == GT_DOMAIN_HIP) {
@@ -140,9 +138,8 @@ static void *entry_of(const struct gt_table *table, uint32_t index)
 			index = GT_HIP_INDEX_hipGetDeviceProperties;
 		else if (index == GT_HIP_INDEX_hipChooseDeviceR0000)
 			index = GT_HIP_INDEX_hipChooseDevice;
-		op = &table->operations[index];
 	}
-	return table->taps[index].real ? op->taps[table->instance]
+	return table->taps[index].real ? gt_table_tap(table, index)
 				       : (void *)(uintptr_t)not_supported;
 }
 

@@ -19,7 +19,7 @@ static void *tap_for(const struct gt_table *table, const char *name, void *real)
 		if (table->taps[i].real == real) {
 			void *front = gt_hip_front(table->instance, i);
 
-			return front ? front : table->operations[i].taps[table->instance];
+			return front ? front : gt_table_tap(table, i);
 		}
 	/* the function is not exported: look up its name in any instance that lacks a function of
 	 * that name */

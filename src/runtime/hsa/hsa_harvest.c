@@ -286,9 +286,9 @@ static bool is_met(unsigned int condition, int64_t value, int64_t compared)
 }
 
 #define WAIT(f)                                                                               \
-	int64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, uint64_t signal,               \
-				     unsigned int condition, int64_t compare_value,           \
-				     uint64_t timeout_hint, unsigned int wait_state_hint)     \
+	int64_t gt_hsa_core_wrap_##f(uint64_t signal, unsigned int condition,                 \
+				     int64_t compare_value, uint64_t timeout_hint,            \
+				     unsigned int wait_state_hint, const struct gt_tap *tap)  \
 	{                                                                                     \
 		int64_t value =                                                               \
 			((gt_hsa_core_##f##_fn *)tap->real)(signal, condition, compare_value, \
@@ -300,11 +300,11 @@ static bool is_met(unsigned int condition, int64_t value, int64_t compared)
 WAIT(hsa_signal_wait_relaxed)
 WAIT(hsa_signal_wait_scacquire)
 
-uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_any(const struct gt_tap *tap,
-						     uint32_t signal_count, uint64_t *signals,
+uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_any(uint32_t signal_count, uint64_t *signals,
 						     unsigned int *conds, int64_t *values,
 						     uint64_t timeout_hint, unsigned int wait_hint,
-						     int64_t *satisfying_value)
+						     int64_t *satisfying_value,
+						     const struct gt_tap *tap)
 {
 	uint32_t which = ((gt_hsa_amd_ext_hsa_amd_signal_wait_any_fn *)tap->real)(
 		signal_count, signals, conds, values, timeout_hint, wait_hint, satisfying_value);
@@ -313,11 +313,11 @@ uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_any(const struct gt_tap *tap,
 	return which;
 }
 
-uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_all(const struct gt_tap *tap,
-						     uint32_t signal_count, uint64_t *signals,
+uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_all(uint32_t signal_count, uint64_t *signals,
 						     unsigned int *conds, int64_t *values,
 						     uint64_t timeout_hint, unsigned int wait_hint,
-						     int64_t *satisfying_values)
+						     int64_t *satisfying_values,
+						     const struct gt_tap *tap)
 {
 	uint32_t which = ((gt_hsa_amd_ext_hsa_amd_signal_wait_all_fn *)tap->real)(
 		signal_count, signals, conds, values, timeout_hint, wait_hint, satisfying_values);

@@ -238,7 +238,7 @@ static inline GT_IN_LINE void ring_doorbell(struct gt_hsa_queue *q, uint64_t ind
 }
 
 #define RING(f)                                                                             \
-	void gt_hsa_core_wrap_##f(const struct gt_tap *tap, uint64_t signal, int64_t value) \
+	void gt_hsa_core_wrap_##f(uint64_t signal, int64_t value, const struct gt_tap *tap) \
 	{                                                                                   \
 		struct gt_hsa_queue *q = find_bell(signal);                                 \
                                                                                             \
@@ -274,7 +274,7 @@ static __attribute__((noinline)) uint64_t load_read_index(struct gt_hsa_queue *q
 }
 
 #define LOAD_READ(f)                                                                      \
-	uint64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, const void *queue)        \
+	uint64_t gt_hsa_core_wrap_##f(const void *queue, const struct gt_tap *tap)        \
 	{                                                                                 \
 		struct gt_hsa_queue *q;                                                   \
                                                                                           \
@@ -291,7 +291,7 @@ LOAD_READ(hsa_queue_load_read_index_scacquire)
 LOAD_READ(hsa_queue_load_read_index_relaxed)
 
 #define LOAD_WRITE(f)                                                                             \
-	uint64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, const void *queue)                \
+	uint64_t gt_hsa_core_wrap_##f(const void *queue, const struct gt_tap *tap)                \
 	{                                                                                         \
 		const struct gt_hsa_queue *q = gt_hsa_queue_find(queue);                          \
                                                                                                   \
@@ -348,7 +348,7 @@ static __attribute__((noinline)) uint64_t add_slowly(const struct gt_tap *tap, c
 }
 
 #define ADD(f)                                                                                     \
-	uint64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, const void *queue, uint64_t value) \
+	uint64_t gt_hsa_core_wrap_##f(const void *queue, uint64_t value, const struct gt_tap *tap) \
 	{                                                                                          \
 		struct gt_hsa_queue *q = last_used.q;                                              \
 		uint64_t from;                                                                     \
@@ -368,8 +368,8 @@ ADD(hsa_queue_add_write_index_relaxed)
 ADD(hsa_queue_add_write_index_screlease)
 
 #define CAS(f)                                                                                   \
-	uint64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, const void *queue,               \
-				      uint64_t expected, uint64_t value)                         \
+	uint64_t gt_hsa_core_wrap_##f(const void *queue, uint64_t expected, uint64_t value,      \
+				      const struct gt_tap *tap)                                  \
 	{                                                                                        \
 		struct gt_hsa_queue *q = gt_hsa_queue_find(queue);                               \
 		uint64_t found = expected;                                                       \
@@ -391,7 +391,7 @@ CAS(hsa_queue_cas_write_index_screlease)
 /* Store the write index of a queue with a single producer, which thereby reserves the packets
  * before the new index. */
 #define STORE(f)                                                                               \
-	void gt_hsa_core_wrap_##f(const struct gt_tap *tap, const void *queue, uint64_t value) \
+	void gt_hsa_core_wrap_##f(const void *queue, uint64_t value, const struct gt_tap *tap) \
 	{                                                                                      \
 		struct gt_hsa_queue *q = gt_hsa_queue_find(queue);                             \
 		uint64_t from;                                                                 \

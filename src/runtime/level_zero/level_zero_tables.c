@@ -152,7 +152,7 @@ static void collect(unsigned instance)
 			if (op->table_offset != UINT32_MAX && number >= p->first &&
 			    number < p->end && table->taps[i].real && (all || gt_contexts_ask(op)))
 				add_place(place + (int)(number - p->first), table->taps[i].real,
-					  op->taps[instance]);
+					  gt_table_tap(table, i));
 		}
 		place += p->end - p->first;
 	}

@@ -4,6 +4,7 @@
  * instances are free. After that, the program gets the runtime's own function, and an event
  * reports that function. */
 #include "core/table.h"
+#include "record/operation.h"
 #include "runtime/opencl/activity.h"
 #include "generated/opencl_taps.h"
 
@@ -37,12 +38,13 @@ static bool report_name(const char *name)
 static bool no_instance_left(const char *name, const void *real)
 {
 	for (uint32_t f = 0; f < GT_OPENCL_INDEX_COUNT; f++) {
-		if (strcmp(gt_opencl_operations[f].name, name) != 0)
+		if (strcmp(gt_operation_text(gt_opencl_operations[f].op), name) != 0)
 			continue;
 		for (unsigned i = 0; i < GT_INSTANCES; i++) {
 			const void *other = gt_opencl_taps[i][f].real;
 
-			if (!other || other == real || gt_opencl_operations[f].taps[i] == real)
+			if (!other || other == real ||
+			    gt_table_tap(&gt_opencl_tables[i], f) == real)
 				return false;
 		}
 		return true;

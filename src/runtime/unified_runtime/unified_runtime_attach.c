@@ -155,7 +155,7 @@ static void put_taps(const struct gt_table *table, void **entries)
 
 			if (*entries && *entries == table->taps[index].real &&
 			    (has_tool() || gt_contexts_ask(op)))
-				__atomic_store_n(entries, op->taps[table->instance],
+				__atomic_store_n(entries, gt_table_tap(table, index),
 						 __ATOMIC_RELAXED);
 		}
 }
@@ -166,7 +166,7 @@ static int get_adapter(unsigned instance, uint32_t count, void **adapters, uint3
 	const struct gt_table *table = &gt_unified_runtime_tables[instance];
 	const unsigned index = GT_UNIFIED_RUNTIME_INDEX_urAdapterGet;
 	gt_unified_runtime_urAdapterGet_fn *tap =
-		(gt_unified_runtime_urAdapterGet_fn *)table->operations[index].taps[instance];
+		(gt_unified_runtime_urAdapterGet_fn *)gt_table_tap(table, index);
 	int status = tap(count, adapters, there);
 	void **entries = status || !adapters || !count || !*adapters ? NULL : **(void ****)adapters;
 

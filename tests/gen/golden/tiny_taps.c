@@ -2,7 +2,7 @@
 #include "generated/tiny_wraps.h"
 #include "generated/tiny_taps.h"
 
-/* Reached through tables only: no part of the library's interface, and their prototypes are the runtime's. */
+/* Called by taps only (src/core/thunk.S), so without prototypes. */
 #pragma GCC visibility push(hidden)
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #include "generated/tiny_taps.inc"

@@ -11,5 +11,6 @@ extern const struct gt_operation gt_tiny_operations[GT_TINY_INDEX_COUNT]
 extern struct gt_tap gt_tiny_taps[GT_INSTANCES][GT_TINY_INDEX_COUNT]
 	__attribute__((visibility("hidden")));
 extern struct gt_table gt_tiny_tables[GT_INSTANCES] __attribute__((visibility("hidden")));
+extern const int32_t gt_tiny_tap_functions[GT_INSTANCES][GT_TINY_INDEX_COUNT] __attribute__((visibility("hidden")));
 
 #endif

@@ -12,7 +12,7 @@ struct gt_tiny_size { uint32_t width; uint32_t height; uint32_t depth; };
 #endif
 typedef void (*tiny_notify)(tiny_queue queue, tiny_int status_, void *data);
 
-/* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */
+/* Hand-written. */
 tiny_int gt_tiny_wrap_tiny_region(const struct gt_call *call, const tiny_region *region, const void *other) GT_WRAP;
 void gt_tiny_wrap_tiny_free(const struct gt_call *call, tiny_queue queue) GT_WRAP;
 void * gt_tiny_wrap_tiny_map(const struct gt_call *call, tiny_queue queue, void *at, tiny_int *error) GT_WRAP;
