@@ -376,8 +376,8 @@ static cl_int fake_unused(void)
 /* Calls as the program makes them ----------------------------------------------- */
 
 static struct gt_tap taps[GT_OPENCL_INDEX_COUNT];
-static const struct gt_table table = {GT_DOMAIN_OPENCL, 0,     NULL, GT_OPENCL_INDEX_COUNT, taps,
-				      "fake",           10000, 0};
+static const struct gt_table table = {
+	GT_DOMAIN_OPENCL, 0, NULL, GT_OPENCL_INDEX_COUNT, taps, "fake", 10000, 0, NULL};
 
 static struct gt_call begin(unsigned index)
 {
