@@ -18,6 +18,9 @@ from wheel_sources import Wrong, run
 # the C library's parts; all that a library of the wheel may need from outside
 LIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1",
         "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+# what the libraries for torch need too; torch has them in the process already
+TORCH = {"libtorch_cpu.so", "libc10.so", "libstdc++.so.6", "libgcc_s.so.1"}
+TORCH_PART = re.compile(r"/_shim/torch-[^/]*/")
 MACHINES = {"x86_64": "X86-64", "aarch64": "AArch64"}
 MOST_BYTES = 8 << 20
 
@@ -53,8 +56,8 @@ def check_libraries(files, machine, folder):
         elf = wheel_elf.read_dynamic(path)
         if MACHINES[machine] not in elf.machine:
             found.append(f"{name} is for {elf.machine}")
-        found += [f"{name} needs {library}" for library in elf.needed
-                  if library not in LIBC | own]
+        allowed = LIBC | own | (TORCH if TORCH_PART.search(name) else set())
+        found += [f"{name} needs {library}" for library in elf.needed if library not in allowed]
         if name.endswith("/libgputap-audit.so") and elf.needed:
             found.append(f"{name} needs {elf.needed[0]}: it must need no library")
         newest = [v for versions in elf.versions.values() for v in versions
@@ -108,7 +111,18 @@ def _ask_auditwheel(wheel, tools):
         run([tools / "bin/python", "-m", "pip", "install", "-q",
              f"auditwheel=={wheel_pins.AUDITWHEEL}"])
         (tools / "complete").touch()
-    text = run([tools / "bin/auditwheel", "show", wheel])
+    # the libraries for torch need torch's own, which auditwheel does not know
+    with tempfile.TemporaryDirectory() as folder:
+        rest = pathlib.Path(folder) / wheel.name
+        with zipfile.ZipFile(wheel) as whole, zipfile.ZipFile(rest, "w") as part:
+            for info in whole.infolist():
+                data = whole.read(info)
+                if info.filename.endswith(".dist-info/RECORD"):
+                    data = b"".join(row for row in data.splitlines(True)
+                                    if not TORCH_PART.search(row.decode()))
+                if not TORCH_PART.search(info.filename):
+                    part.writestr(info, data)
+        text = run([tools / "bin/auditwheel", "show", rest])
     platform = re.search(r'"(manylinux_\w+)"', text)
     wanted = re.search(r"(manylinux_\w+)\.whl", wheel.name).group(1)
     glibc = re.compile(r"manylinux_(\d+)_(\d+)")
