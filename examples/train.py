@@ -7,7 +7,7 @@ import numpy
 import torch
 from torch.profiler import record_function
 
-DEVICE = "cuda" if torch.cuda.is_available() else "refdev"
+DEVICE = "cuda" if torch.cuda.is_available() else "refdev" if hasattr(torch, "refdev") else "cpu"
 FAST = "fast" in sys.argv
 STEPS, BATCH, SIZE = 30, 512, 32
 

@@ -115,8 +115,9 @@ def _library_folders(prefix: str) -> Iterator[str]:
     yield os.path.join(prefix, 'lib64')
 
 
-def _folders() -> Iterator[str]:
-    """Yield the folders that may contain the library, the most specific first."""
+def find_folders() -> Iterator[str]:
+    """Yield the folders that may contain gputap's libraries: those of the installation to which
+    this package belongs, then those of the command in PATH."""
     here = os.path.dirname(os.path.realpath(__file__))
     # A wheel's library is in PREFIX/libexec/gputap, and this package in
     # PREFIX/lib/python3.x/site-packages, or in PREFIX after `pip install --target`.
@@ -131,10 +132,13 @@ def _folders() -> Iterator[str]:
     tree = _source_tree()
     if tree:
         yield os.path.join(tree, 'build')
+        yield os.path.join(tree, 'build', 'src', 'plugin')
     command = shutil.which('gputap')
     if command:
         folder = os.path.dirname(os.path.realpath(command))
         yield folder  # a build folder
+        yield os.path.join(folder, 'src', 'plugin')
+        yield os.path.join(os.path.dirname(folder), 'libexec', 'gputap')
         yield from _library_folders(os.path.dirname(folder))
 
 
@@ -142,7 +146,7 @@ def _find() -> str:
     given = os.environ.get('GPUTAP_CAPTURE_LIBRARY')
     if given:
         return given
-    for folder in _folders():
+    for folder in find_folders():
         if os.path.exists(os.path.join(folder, NAME)):
             return os.path.join(folder, NAME)
     return NAME  # wherever the dynamic linker finds it

@@ -12,7 +12,6 @@ import atexit
 import ctypes
 import functools
 import os
-import shutil
 
 import torch
 
@@ -23,6 +22,7 @@ if not hasattr(torch, '__version__'):  # Python found only a folder with this na
 from torch import profiler as _profiler  # noqa: E402
 
 from gputap import _shim, annotate  # noqa: E402
+from gputap.library import find_folders  # noqa: E402
 
 __all__ = ['profile', 'counts', 'plugins']
 _plugins = None  # libgputap-plugin
@@ -30,23 +30,10 @@ _open_profile = None  # open profile() or None
 
 
 def _folders():
-    """Return the folders that may contain gputap's libraries: those of the installation that this
-    package belongs to, and of the command."""
+    """Return the folders that may contain gputap's libraries."""
     if os.environ.get('GPUTAP_LIBRARIES'):
         return os.environ['GPUTAP_LIBRARIES'].split(':')
-    # a wheel has its libraries in PREFIX/lib, and this package in
-    # PREFIX/lib/python3.x/site-packages, or in PREFIX after `pip install --target`
-    folders, folder = [], os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    for _ in range(4):
-        folder = os.path.dirname(folder)
-        folders.append(os.path.join(folder, 'lib'))
-    command = shutil.which('gputap')
-    if command:
-        beside = os.path.dirname(os.path.realpath(command))
-        lib = os.path.join(beside, '..', 'lib')
-        folders += [beside, os.path.join(beside, 'src', 'plugin'), lib,
-                    os.path.join(lib, f'{os.uname().machine}-linux-gnu'), lib + '64']
-    return folders
+    return find_folders()
 
 
 def _open(name):
