@@ -769,26 +769,35 @@ static void note_other_gputap(const struct gt_libraries *libraries)
 			other);
 }
 
+/* Look at the program as the library that is loaded into it will. Not inlined, so that the paths
+ * leave the stack again. */
+__attribute__((noinline)) static void look_at_target(const struct run_request *r,
+						     struct gt_target *target)
+{
+	struct gt_libraries libraries;
+
+	if (gt_libraries_find(&libraries)) { /* reported when they are needed */
+		gt_error_clear();
+		gt_target_look(r->argv[0], target);
+	} else {
+		gt_target_look_with(r->argv[0], &libraries, target);
+		if (!r->quiet)
+			note_other_gputap(&libraries);
+	}
+}
+
 static int run(int argc, char **argv)
 {
 	/* static, because the struct is too large for a small stack */
 	static struct run_request r = {.pattern = ""};
 	struct gt_run_result result;
-	struct gt_libraries libraries;
 	struct gt_target target;
 	int code = parse_arguments(&r, argc, argv), status;
 	bool written;
 
 	if (code)
 		return code;
-	if (gt_libraries_find(&libraries)) { /* reported when they are needed */
-		gt_error_clear();
-		gt_target_look(r.argv[0], &target);
-	} else {
-		gt_target_look_with(r.argv[0], &libraries, &target);
-		if (!r.quiet)
-			note_other_gputap(&libraries);
-	}
+	look_at_target(&r, &target);
 	if (!target.executable) /* check before a file is created or replaced */
 		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);
 	if (target.obstacle && !r.quiet)

@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* Return the sum of kind @what in the counts; NULL: the kind is from a later version. */
-static uint64_t *find_sum(struct gt_counts *counts, unsigned what, unsigned class, unsigned domain)
+static const uint64_t *find_sum(const struct gt_counts *counts, unsigned what, unsigned class,
+				unsigned domain)
 {
 	if (class >= GT_CLASS_COUNT || domain >= GT_DOMAIN_COUNT)
 		return NULL;
@@ -18,20 +19,20 @@ static uint64_t *find_sum(struct gt_counts *counts, unsigned what, unsigned clas
 	return what - 2 < GT_DROP_REASON_COUNT ? &counts->dropped[what - 2][class][domain] : NULL;
 }
 
-size_t gt_counts_pack(const struct gt_counts *counts, struct gt_file_sum sums[GT_SUMS_MOST])
+size_t gt_counts_pack(const struct gt_counts *counts, struct gt_file_sum *sums)
 {
-	struct gt_counts copy = *counts;
 	size_t n = 0;
 
 	for (unsigned i = 0; i < 3 + GT_DROP_REASON_COUNT; i++)
 		for (unsigned c = 0; c < GT_CLASS_COUNT; c++)
 			for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {
 				unsigned what = i < 2 + GT_DROP_REASON_COUNT ? i : GT_SUM_NOT_KEPT;
-				uint64_t value = *find_sum(&copy, what, c, d);
+				uint64_t value = *find_sum(counts, what, c, d);
 
-				if (value)
-					sums[n++] = (struct gt_file_sum){
+				if (value && sums)
+					sums[n] = (struct gt_file_sum){
 						(uint8_t)what, (uint8_t)c, (uint8_t)d, 0, 0, value};
+				n += value != 0;
 			}
 	return n;
 }
@@ -45,7 +46,7 @@ void gt_counts_unpack(const void *sums, size_t bytes, struct gt_counts *counts)
 		uint64_t *sum;
 
 		memcpy(&s, (const char *)sums + at, sizeof s);
-		sum = find_sum(counts, s.what, s.class, s.domain);
+		sum = (uint64_t *)find_sum(counts, s.what, s.class, s.domain);
 		if (sum)
 			*sum = s.value;
 	}

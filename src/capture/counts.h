@@ -6,10 +6,8 @@
 #include "capture/capture.h"
 #include "capture/format.h"
 
-enum { GT_SUMS_MOST = (3 + GT_DROP_REASON_COUNT) * GT_CLASS_COUNT * GT_DOMAIN_COUNT };
-
-/* Store the sums that are not 0. Return their number. */
-size_t gt_counts_pack(const struct gt_counts *counts, struct gt_file_sum sums[GT_SUMS_MOST]);
+/* Store the sums that are not 0, unless @sums is NULL. Return their number. */
+size_t gt_counts_pack(const struct gt_counts *counts, struct gt_file_sum *sums);
 void gt_counts_unpack(const void *sums, size_t bytes, struct gt_counts *counts);
 
 /* Reduce the recorded counts to @here and add the difference to the evicted counts. A sum that

@@ -330,19 +330,27 @@ int gt_capture_write_load(struct gt_capture_writer *w, const struct gt_machine_l
 int gt_capture_write_counts(struct gt_capture_writer *w, uint32_t process,
 			    const struct gt_counts *counts)
 {
-	struct gt_file_sum sums[GT_SUMS_MOST];
-	size_t n;
+	const size_t n = gt_counts_pack(counts, NULL);
+	struct gt_file_sum *sums;
+	int status;
 
 	if (check_process(w, process))
 		return -EINVAL;
-	n = gt_counts_pack(counts, sums);
-	return gt_writer_append_block(w, GT_BLOCK_COUNTS, process, 0, sums, n * sizeof *sums);
+	sums = malloc(n * sizeof *sums + 1);
+	if (!sums)
+		return gt_error(-ENOMEM, "capture %s: cannot store a block", w->path);
+	gt_counts_pack(counts, sums);
+	status = gt_writer_append_block(w, GT_BLOCK_COUNTS, process, 0, sums, n * sizeof *sums);
+	free(sums);
+	return status;
 }
 
 int gt_writer_put_retained(struct gt_capture_writer *w, const struct gt_retained *kept)
 {
-	struct gt_file_sum sums[GT_SUMS_MOST];
-	size_t count = gt_counts_pack(&kept->counts, sums), text_bytes = length(kept->text);
+	const size_t count = gt_counts_pack(&kept->counts, NULL);
+	const size_t sum_bytes = count * sizeof(struct gt_file_sum);
+	size_t text_bytes = length(kept->text);
+	struct gt_file_sum *sums; /* aligned; in the payload they follow the text */
 	struct gt_file_retained f = {.reason = kept->reason,
 				     .number = kept->number,
 				     .flags = (kept->is_window ? GT_RETAINED_WINDOW : 0) |
@@ -359,15 +367,17 @@ int gt_writer_put_retained(struct gt_capture_writer *w, const struct gt_retained
 
 	text_bytes = text_bytes < TEXT_MAX_BYTES ? text_bytes : TEXT_MAX_BYTES;
 	f.text_bytes = (uint32_t)text_bytes;
-	payload = malloc(sizeof f + text_bytes + sizeof sums);
-	if (!payload)
+	sums = malloc(2 * sum_bytes + sizeof f + text_bytes);
+	if (!sums)
 		return gt_error(-ENOMEM, "capture %s: cannot store a block", w->path);
+	gt_counts_pack(&kept->counts, sums);
+	payload = (uint8_t *)(sums + count);
 	memcpy(payload, &f, sizeof f);
 	if (text_bytes)
 		memcpy(payload + sizeof f, kept->text, text_bytes);
-	memcpy(payload + sizeof f + text_bytes, sums, count * sizeof *sums);
+	memcpy(payload + sizeof f + text_bytes, sums, sum_bytes);
 	status = gt_writer_append_block(w, GT_BLOCK_KEPT, 0, 0, payload,
-					sizeof f + text_bytes + count * sizeof *sums);
-	free(payload);
+					sizeof f + text_bytes + sum_bytes);
+	free(sums);
 	return status;
 }

@@ -283,11 +283,13 @@ static int open_capture(struct collector *c, const struct gt_run_options *o, cha
 
 static int open_session(struct collector *c, const struct gt_run_options *o, char *const *argv)
 {
-	struct gt_session session = o->session;
+	/* static, because the struct is too large for a small stack; a process has one collector */
+	static struct gt_session session;
 	uint8_t capture_id[GT_CAPTURE_ID_BYTES];
 	char output[PATH_MAX];
 	int status;
 
+	session = o->session;
 	session.magic = GT_SESSION_MAGIC;
 	session.version = GT_SESSION_VERSION;
 	session.bytes = sizeof session;

@@ -270,11 +270,11 @@ static void count_one_more(struct gt_file_block *head, uint8_t *extension, uint8
 	memcpy(extension + sizeof(struct gt_file_stream), &n, sizeof n);
 }
 
-static void name_domain_63(struct gt_file_block *head, uint8_t *extension, uint8_t *payload)
+static void name_domain_64(struct gt_file_block *head, uint8_t *extension, uint8_t *payload)
 {
 	(void)head, (void)extension;
 	CHECK_EQ(payload[0], GT_ROW_NEW_SHAPE);
-	payload[8] = 63;
+	payload[8] = GT_DOMAIN_COUNT;
 }
 
 UNIT_TEST(sums_that_are_not_what_the_records_are_are_reported_and_made_to_agree)
@@ -308,7 +308,7 @@ UNIT_TEST(rows_of_a_domain_that_nobody_has_room_for_are_refused)
 	struct gt_capture *c;
 
 	write_sample(path, false);
-	forge(path, GT_BLOCK_STREAM, name_domain_63);
+	forge(path, GT_BLOCK_STREAM, name_domain_64);
 	c = open_capture(path);
 	CHECK_EQ(count_items(c), 0);
 	CHECK_EQ(gt_capture_health(c)->bad_blocks, 6);
