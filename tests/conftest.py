@@ -191,9 +191,9 @@ def run():
 
 
 @pytest.fixture
-def tap(gputap):
-    """Return a function: tap("report", file, ...) runs the gputap command and accepts the keywords
-    of run()."""
+def tap(gputap, work):
+    """Return a function: tap("report", file, ...) runs the gputap command in the test's own folder,
+    and accepts the keywords of run()."""
     def call(*arguments, **keywords):
         return run_command([gputap, *arguments], **keywords)
     return call
