@@ -117,8 +117,10 @@ static __attribute__((noinline)) unsigned put_long_varint(uint8_t *p, uint64_t v
 			p[i] = (uint8_t)(v | 0x80);
 		return 9;
 	}
-	for (; v; v >>= 7)
+	do {
 		reversed[n++] = (uint8_t)(v & 0x7f) | 0x80;
+		v >>= 7;
+	} while (v);
 	reversed[0] &= 0x7f;
 	for (unsigned i = 0; i < n; i++)
 		p[i] = reversed[n - 1 - i];
