@@ -17,6 +17,8 @@
 #include <immintrin.h>
 #endif
 
+#include "soft/amdgpu/isa/isa_half.h"
+
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
@@ -54,20 +56,12 @@ static inline uint64_t bits64(double f)
 
 static inline float float16(uint32_t bits)
 {
-	uint16_t low = (uint16_t)bits;
-	_Float16 f;
-
-	memcpy(&f, &low, sizeof(f));
-	return (float)f;
+	return half_value((uint16_t)bits);
 }
 
 static inline uint32_t bits16(float f)
 {
-	_Float16 half = (_Float16)f;
-	uint16_t bits;
-
-	memcpy(&bits, &half, sizeof(bits));
-	return bits;
+	return half_bits(f);
 }
 
 /* ---- rows ---- */
@@ -415,7 +409,7 @@ static inline float fma_f16(float x, float y, float z)
 {
 	/* a product of two halves is exact in double, and a sum that is rounded to double is never
 	 * halfway between two halves */
-	return (float)(_Float16)((double)x * y + z);
+	return half_round((double)x * y + z);
 }
 
 /* Return the number if the other operand is a NaN. -0 is less than 0. */
@@ -473,7 +467,7 @@ static inline float fract_f32(float x)
 
 static inline float fract_f16(float x)
 {
-	float f = (float)(_Float16)(x - floorf(x));
+	float f = half_round(x - floorf(x));
 
 	return f >= 1 ? 0x1.ffcp-1f : f;
 }
@@ -503,7 +497,7 @@ static inline double frexp_mantissa(double x)
 
 static inline float ldexp_f16(float x, int32_t e)
 {
-	return (float)(_Float16)ldexp(x, e);
+	return half_round(ldexp(x, e));
 }
 
 /* The unit of angles is one turn. Beyond 256 turns hardware returns the result for angle 0. */
