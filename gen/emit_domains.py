@@ -355,7 +355,7 @@ def announced_source(api):
         f' /* {op.name} */' for op in api.real()
     ]
     out += ['};', f'struct gt_tap gt_{d}_taps[{instances(api)}][GT_{up}_INDEX_COUNT];',
-            f'struct gt_table gt_{d}_tables[{instances(api)}] = {{{{GT_DOMAIN_{up}, 0,'
+            f'GT_AT_START struct gt_table gt_{d}_tables[{instances(api)}] = {{{{GT_DOMAIN_{up}, 0,'
             f' gt_{d}_operations, GT_{up}_INDEX_COUNT, gt_{d}_taps[0],'
             f' "{api.called or api.title}", 0, 0, NULL}}}};']
     return '\n'.join(out) + '\n'

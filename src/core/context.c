@@ -18,10 +18,10 @@ enum {
 
 _Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX];
 
-_Atomic uint64_t gt_stream_activity, gt_stream_launches;
+GT_AT_START _Atomic uint64_t gt_stream_activity, gt_stream_launches;
 
 static struct gt_context session_context;
-static struct gt_context *contexts;
+static GT_AT_START struct gt_context *contexts;
 
 static bool in_set(const uint64_t set[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64], uint32_t op)
 {
@@ -313,7 +313,7 @@ void gt_context_set_started(struct gt_context *c, bool started)
 	apply_all();
 }
 
-void (*gt_contexts_changed_hook)(void);
+GT_AT_START void (*gt_contexts_changed_hook)(void);
 
 void gt_session_set_started(bool started)
 {

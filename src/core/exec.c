@@ -47,16 +47,16 @@
 
 extern char **environ;
 
-static int (*real_execve)(const char *, char *const[], char *const[]);
-static int (*real_execveat)(int, const char *, char *const[], char *const[], int);
-static int (*real_execvpe)(const char *, char *const[], char *const[]);
-static int (*real_fexecve)(int, char *const[], char *const[]);
-static int (*real_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
-			 const posix_spawnattr_t *, char *const[], char *const[]);
-static int (*real_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
-			  const posix_spawnattr_t *, char *const[], char *const[]);
-static int (*real_system)(const char *);
-static FILE *(*real_popen)(const char *, const char *);
+static GT_AT_START int (*real_execve)(const char *, char *const[], char *const[]);
+static GT_AT_START int (*real_execveat)(int, const char *, char *const[], char *const[], int);
+static GT_AT_START int (*real_execvpe)(const char *, char *const[], char *const[]);
+static GT_AT_START int (*real_fexecve)(int, char *const[], char *const[]);
+static GT_AT_START int (*real_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+				     const posix_spawnattr_t *, char *const[], char *const[]);
+static GT_AT_START int (*real_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+				      const posix_spawnattr_t *, char *const[], char *const[]);
+static GT_AT_START int (*real_system)(const char *);
+static GT_AT_START FILE *(*real_popen)(const char *, const char *);
 
 static void find_real(void)
 {

@@ -44,15 +44,13 @@ enum { VALUE_BYTES = 1024, ENTRIES_MAX = 32 * 1024, TEXT_BYTES = 64 * 1024, TUNA
 /* Variables and gputap's part of each variable. The runtimes' variables follow
  * (record/variable.h). */
 enum { SESSION, PRELOAD, AUDIT, COMPAT, STATIC_TLS, ASAN, AUDIT_PATH, FILTERED };
-static struct {
+static const struct {
 	const char *name;
 	/* for a list: prefix of the file name that identifies gputap's element. NULL: the whole
 	 * value is gputap's */
 	const char *library;
 	bool last;      /* true if gputap's element comes last in the list */
 	char separator; /* separator of the list; 0: colon */
-	size_t bytes;   /* number of bytes that gputap adds; 0: none */
-	char ours[VALUE_BYTES];
 } variables[] = {
 	[SESSION] = {.name = GT_SESSION_ENV},
 	[PRELOAD] = {.name = "LD_PRELOAD", .library = OUR_LIBRARY},
@@ -71,6 +69,14 @@ static struct {
 #undef WHOLE
 };
 enum { OURS_COUNT = sizeof variables / sizeof *variables };
+
+/* The texts that gputap adds to the variables, one after the other, so that a process writes one
+ * page. The first text is empty: that of a variable to which gputap adds nothing. */
+static GT_AT_START char texts[1 + OURS_COUNT * VALUE_BYTES];
+static GT_AT_START struct {
+	uint32_t at;    /* offset of the text in `texts` */
+	uint32_t bytes; /* its length; 0: gputap adds nothing */
+} kept[OURS_COUNT];
 
 struct area {
 	char *entries[ENTRIES_MAX];
@@ -127,9 +133,20 @@ static void restore_lists(void)
 	}
 }
 
+/* Return gputap's part of the variable, "" if it has none. */
+static const char *ours_of(int i)
+{
+	return i == FILTERED ? "1" : texts + kept[i].at;
+}
+
+void gt_exec_remember_filter(void)
+{
+	kept[FILTERED].bytes = 1;
+}
+
 void gt_exec_remember(void)
 {
-	const char *audit;
+	uint32_t at_text = 1;
 
 	restore_lists();
 	for (int i = 0; i < OURS_COUNT; i++) {
@@ -141,26 +158,23 @@ void gt_exec_remember(void)
 		     !find_element(value, variables[i].library, &at, &bytes)) ||
 		    bytes == 0 || bytes >= VALUE_BYTES)
 			continue;
-		memcpy(variables[i].ours, at, bytes);
-		variables[i].bytes = bytes;
+		if (i == FILTERED) {
+			gt_exec_remember_filter();
+			continue;
+		}
+		memcpy(texts + at_text, at, bytes);
+		kept[i].at = at_text;
+		kept[i].bytes = (uint32_t)bytes;
+		at_text += (uint32_t)bytes + 1;
 	}
 	/* even if this program does not support an auditor, its children may support one */
-	audit = variables[AUDIT_PATH].ours;
-	if (!variables[AUDIT].bytes && variables[AUDIT_PATH].bytes) {
-		memcpy(variables[AUDIT].ours, audit, variables[AUDIT_PATH].bytes);
-		variables[AUDIT].bytes = variables[AUDIT_PATH].bytes;
-	}
-}
-
-void gt_exec_remember_filter(void)
-{
-	variables[FILTERED].ours[0] = '1';
-	variables[FILTERED].bytes = 1;
+	if (!kept[AUDIT].bytes)
+		kept[AUDIT] = kept[AUDIT_PATH];
 }
 
 static bool active(void)
 {
-	return gt_recording_is_run() && variables[PRELOAD].bytes &&
+	return gt_recording_is_run() && kept[PRELOAD].bytes &&
 	       !atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed);
 }
 
@@ -172,7 +186,7 @@ static bool is_others(char *const *environment)
 		   *preload = gt_environment_value(environment, "LD_PRELOAD"), *at;
 	size_t bytes;
 	int saved = errno;
-	bool others = session && preload && strcmp(session, variables[SESSION].ours) != 0 &&
+	bool others = session && preload && strcmp(session, ours_of(SESSION)) != 0 &&
 		      find_element(preload, variables[PRELOAD].library, &at, &bytes) &&
 		      syscall(SYS_faccessat, AT_FDCWD, session, R_OK | X_OK) == 0;
 
@@ -264,7 +278,7 @@ static char *append_number(char *at, uint64_t value)
 static bool is_library(int i)
 {
 	if (i == AUDIT || !variables[i].library)
-		return i == AUDIT || !strcmp(variables[i].ours, variables[PRELOAD].ours);
+		return i == AUDIT || !strcmp(ours_of(i), ours_of(PRELOAD));
 	return !strcmp(variables[i].library, OUR_LIBRARY);
 }
 
@@ -274,7 +288,7 @@ static bool names_library(const char *entry)
 {
 	const char *value = strchr(entry, '=');
 
-	return value && variables[PRELOAD].bytes && !strcmp(value + 1, variables[PRELOAD].ours);
+	return value && kept[PRELOAD].bytes && !strcmp(value + 1, ours_of(PRELOAD));
 }
 
 /* Return the text that gputap adds to the variable for this program; *bytes is 0 if gputap adds
@@ -285,11 +299,11 @@ static const char *wanted(const struct area *a, int i, size_t *bytes)
 		*bytes = strlen(a->tunable);
 		return a->tunable;
 	}
-	*bytes = variables[i].bytes;
+	*bytes = kept[i].bytes;
 	if ((i == AUDIT && (a->without_audit || a->without_libraries)) ||
 	    (i == PRELOAD && a->without_libraries) || (is_library(i) && a->is_short))
 		*bytes = 0;
-	return variables[i].ours;
+	return ours_of(i);
 }
 
 /* Return true if the environment needs no change for this variable. */
@@ -298,7 +312,7 @@ static bool is_kept(const struct area *a, int i, char *const *environment)
 	const char *value = gt_environment_value(environment, variables[i].name), *at, *ours;
 	size_t bytes, found;
 
-	if (!variables[i].bytes)
+	if (!kept[i].bytes)
 		return true;
 	ours = wanted(a, i, &bytes);
 	if (!value)
@@ -453,10 +467,9 @@ static void make_area(struct area *a, int fd, char *const *environment)
 	/* the value differs from the one that gputap set for this process, so it is the user's own
 	 * setting */
 	if (tunables && find_element(tunables, GT_STATIC_TLS_TUNABLE, &at, &bytes) &&
-	    (bytes != variables[STATIC_TLS].bytes ||
-	     memcmp(at, variables[STATIC_TLS].ours, bytes) != 0))
+	    (bytes != kept[STATIC_TLS].bytes || memcmp(at, ours_of(STATIC_TLS), bytes) != 0))
 		asked = gt_static_tls_asked(at);
-	if (fd >= 0 && gt_static_tls_look(fd, environment, variables[PRELOAD].ours, &tls))
+	if (fd >= 0 && gt_static_tls_look(fd, environment, ours_of(PRELOAD), &tls))
 		room = gt_static_tls_room(&tls, asked);
 	else
 		room = asked > GT_STATIC_TLS_USUAL ? asked : GT_STATIC_TLS_USUAL;
@@ -471,7 +484,7 @@ static void look_at_program(struct area *a, int fd, const char *path, char *cons
 {
 	int own = path ? gt_exec_open(fd, path) : fd;
 	const char *why = own >= 0 ? gt_exec_obstacle(own) : NULL;
-	const char *const libraries[] = {variables[PRELOAD].ours, variables[AUDIT].ours};
+	const char *const libraries[] = {ours_of(PRELOAD), ours_of(AUDIT)};
 	int error = gt_exec_loss(why);
 
 	make_area(a, own, environment);
@@ -481,7 +494,7 @@ static void look_at_program(struct area *a, int fd, const char *path, char *cons
 		a->is_short = true;
 	}
 	a->without_libraries = a->is_short || gt_exec_complains(why);
-	if (!why && gt_exec_lose(fd, path, variables[PRELOAD].ours, lost) != GT_LOST_NONE)
+	if (!why && gt_exec_lose(fd, path, ours_of(PRELOAD), lost) != GT_LOST_NONE)
 		goto out;
 	if (!why && a->without_audit)
 		why = "glibc refuses an auditor because of the alignment of its thread-local "

@@ -19,12 +19,13 @@
 #include <unistd.h>
 
 #include "core/seccomp.h"
+#include "core/thread.h"
 
 enum { ERRNO_MOST = 4095 };
 
 #define FROM_STUB __attribute__((visibility("hidden"), used))
 
-FROM_STUB long (*gt_exec_next_syscall)(long, ...);
+FROM_STUB GT_AT_START long (*gt_exec_next_syscall)(long, ...);
 FROM_STUB long gt_exec_by_number(long number, long a, long b, long c, long d, long e);
 FROM_STUB long gt_exec_call_kernel(long number, long a, long b, long c, long d, long e, long f);
 

@@ -4,7 +4,7 @@
 #include "core/context.h"
 #include "core/recording.h"
 
-void (*gt_contexts_resume_hook)(void);
+GT_AT_START void (*gt_contexts_resume_hook)(void);
 
 /* Return this process's segment; NULL: the process has no segment, or the collector does not read
  * it. */

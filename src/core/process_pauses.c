@@ -5,9 +5,9 @@
 #include "core/range_window.h"
 #include "core/thread.h"
 
-_Atomic uint32_t gt_pause_reasons;
+GT_AT_START _Atomic uint32_t gt_pause_reasons;
 _Atomic uint32_t gt_pauses;
-_Atomic uint32_t gt_control_pending;
+GT_AT_START _Atomic uint32_t gt_control_pending;
 
 static _Atomic uint32_t newest_why; /* reason of the current pause */
 

@@ -5,7 +5,7 @@
 
 _Atomic uint32_t gt_range_edges GT_HOT;
 
-static bool is_asked;
+static GT_AT_START bool is_asked;
 
 bool gt_range_window_init(const struct gt_session *session)
 {

@@ -23,10 +23,11 @@
 
 extern char **environ;
 
-static int (*real_setenv)(const char *, const char *, int);
-static int (*real_putenv)(char *);
-static struct gt_ranks ranks; /* initial values from the start of the process, updated since */
-static bool is_known;
+static GT_AT_START int (*real_setenv)(const char *, const char *, int);
+static GT_AT_START int (*real_putenv)(char *);
+/* initial values from the start of the process, updated since */
+static GT_AT_START struct gt_ranks ranks;
+static GT_AT_START bool is_known;
 
 static void find_real(void)
 {

@@ -33,7 +33,8 @@
 
 enum { TOOL_THREADS = 1024, TOOL_BLOCK_BYTES = 64 * 1024 };
 
-static uint32_t last_epoch; /* not in the wiped page, so that the child's epoch is one higher */
+/* not in the wiped page, so that the child's epoch is one higher */
+static GT_AT_START uint32_t last_epoch;
 
 /* Session for tools without `gputap run`: requests no records, observes all GPU activities. */
 static const struct gt_session tools_session = {
@@ -47,7 +48,8 @@ static const struct gt_session tools_session = {
 /* Create the process's segment. Called with `making` held. */
 static void make_segment(void)
 {
-	static struct gt_segment *former; /* segment of the parent's parent, not used any more */
+	/* segment of the parent's parent, not used any more */
+	static GT_AT_START struct gt_segment *former;
 	struct gt_segment *parent =
 				  atomic_load_explicit(&gt_recording.segment, memory_order_relaxed),
 			  *r;
@@ -120,7 +122,7 @@ static void wipe_by_hand(void)
 /* Initialise the parts that both sessions and tools need. */
 static void prepare(void)
 {
-	static bool done;
+	static GT_AT_START bool done;
 
 	if (done)
 		return;
@@ -164,8 +166,8 @@ off:
 
 void gt_recording_init(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	static _Atomic bool done;
+	static GT_AT_START pthread_once_t once = PTHREAD_ONCE_INIT;
+	static GT_AT_START _Atomic bool done;
 	int saved = errno;
 	uint64_t before;
 

@@ -12,7 +12,7 @@
 #include "core/tap.h"
 
 _Alignas(GT_PAGE) union gt_wiped gt_wiped;
-struct gt_recording gt_recording;
+GT_AT_START struct gt_recording gt_recording;
 _Atomic bool gt_seccomp_filtered;
 GT_HOT struct gt_tap_options gt_tap_options;
 GT_HOT const _Atomic uint32_t *gt_epoch = &gt_wiped.epoch;

@@ -29,7 +29,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-static int (*real_prctl)(int, ...);
+static GT_AT_START int (*real_prctl)(int, ...);
 
 static bool is_filter(long number, unsigned long a, unsigned long b)
 {

@@ -34,6 +34,14 @@
  * rare, so the cache lines of these globals are cold. */
 #define GT_HOT __attribute__((section("gt_hot")))
 
+/* Places the globals that the dynamic linker or a constructor writes in every process next to each
+ * other. The first write to a page costs 0.5 to 2 us. */
+#define GT_AT_START __attribute__((section("gt_start")))
+
+/* Places a function that a constructor calls in every process next to the constructors. The first
+ * call into a range of 16 pages maps the range, which costs some 2 us. */
+#define GT_AT_START_CODE __attribute__((section(".text.startup")))
+
 struct gt_graph_launch;
 struct gt_submit_order;
 

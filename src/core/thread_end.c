@@ -10,8 +10,8 @@
 #include "core/recording.h"
 #include "core/thread_parts.h"
 
-static pthread_key_t key;
-static bool key_there;
+static GT_AT_START pthread_key_t key;
+static GT_AT_START bool key_there;
 
 /* Runs at the end of a thread, and again if a later destructor of the program makes calls. */
 static void thread_ends(void *arg)

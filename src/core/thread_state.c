@@ -16,7 +16,7 @@ _Alignas(GT_STATIC_TLS_ALIGNMENT) _Thread_local struct gt_thread gt_thread = {
 };
 GT_HOT uint32_t gt_skip_nested[GT_DOMAIN_COUNT];
 _Thread_local uint32_t gt_callback_depth;
-struct gt_thread_hooks gt_thread_hooks;
+GT_AT_START struct gt_thread_hooks gt_thread_hooks;
 
 uint64_t gt_ticks_boottime(void)
 {

@@ -11,7 +11,7 @@
 #include "core/tool_opened.h"
 #include "runtime/module.h"
 
-void gt_attach_begin(void (*attached)(void))
+GT_AT_START_CODE void gt_attach_begin(void (*attached)(void))
 {
 	gt_recording_init();
 	atomic_store_explicit(&gputap_attach_tools.ready, 1, memory_order_relaxed);

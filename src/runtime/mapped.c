@@ -68,7 +68,7 @@ struct move {
 	uintptr_t library;   /* base of the library that defines the addresses */
 };
 
-static struct {
+static GT_AT_START struct {
 	struct gt_arming arming;
 	struct move moves[MOVES];
 	unsigned move_count;
@@ -531,7 +531,7 @@ void gt_mapped_leave(const char *object)
 	end_look();
 }
 
-void gt_mapped_follow(void (*follower)(void))
+GT_AT_START_CODE void gt_mapped_follow(void (*follower)(void))
 {
 	bool has_looked;
 

@@ -38,7 +38,7 @@ typedef int start_fn(main_fn *program, int argc, char **argv, void (*init)(void)
 		     void (*fini)(void), void (*end)(void), void *stack);
 
 /* Exported for libgputap-audit.so. */
-struct gt_tool_opened gputap_attach_tools = {.magic = GT_TOOL_OPENED_MAGIC};
+GT_AT_START struct gt_tool_opened gputap_attach_tools = {.magic = GT_TOOL_OPENED_MAGIC};
 
 static start_fn *real_start;
 static void (*libraries_end)(void);

@@ -31,7 +31,8 @@ struct wiped {
 	_Atomic uint32_t state; /* NEW_PROCESS or KNOWN_PROCESS */
 	_Atomic uint32_t lock;
 };
-static struct wiped not_wiped, *wiped = &not_wiped;
+static struct wiped not_wiped;
+static GT_AT_START struct wiped *wiped = &not_wiped;
 static _Atomic uint32_t process = 1;
 static pthread_key_t key;
 

@@ -26,7 +26,7 @@ static _Atomic uint32_t begun_epoch;
 static _Atomic uint32_t is_without_thread;
 /* The pid that libc knows. A child of clone() or _Fork() inherits the state of libc's locks, so
  * creating a thread in such a child may block forever. */
-static _Atomic uint32_t known_pid;
+static GT_AT_START _Atomic uint32_t known_pid;
 
 static bool is_over(void)
 {

@@ -63,7 +63,7 @@ static void notify_after(void)
 /* Returns the number of bytes that glibc takes from each thread's stack for static thread-local
  * storage, which may be large. The function is looked up early, because a thread may later be
  * started in code that must not wait for the dynamic linker's lock. */
-static size_t (*find_taken_bytes)(const pthread_attr_t *attr);
+static GT_AT_START size_t (*find_taken_bytes)(const pthread_attr_t *attr);
 
 __attribute__((constructor)) static void find_stack_function(void)
 {

@@ -80,6 +80,8 @@ static struct gt_elf object_of(const struct link_map *map)
 /* The object in libgputap.so through which it is notified of tools that a running program opens. */
 static struct gt_tool_opened *tools; /* set once libgputap.so is mapped */
 
+/* true once this library has armed another one. Until then, the states of interposition, pages
+ * that are otherwise untouched, need no look. */
 static bool has_armed;
 
 static void arm_instance(unsigned i, const struct gt_elf *o, bool own_calls)
@@ -119,11 +121,11 @@ static void meet_point(unsigned index, const struct gt_symbols *s, const ElfW(Sy
 }
 
 static void meet_library(unsigned i, const struct link_map *map, const struct gt_elf *o,
-			 const struct gt_symbols *s)
+			 const struct gt_symbols *s, bool is_ours)
 {
 	const struct gt_interposable *what = &gt_interposables[i];
 	struct api *a = &apis[i];
-	const ElfW(Sym) *symbol = a->point ? NULL : gt_symbol_find(s, what->object);
+	const ElfW(Sym) *symbol = a->point || !is_ours ? NULL : gt_symbol_find(s, what->object);
 
 	if (symbol)
 		meet_point(i, s, symbol);
@@ -210,7 +212,7 @@ static void forget(struct api *a, const struct link_map *map)
 	for (unsigned i = 0; i < a->pending_count; i++)
 		if (a->pending[i] == map)
 			a->pending[i] = a->pending[--a->pending_count];
-	for (unsigned i = 0; shape && i < shape->instances; i++)
+	for (unsigned i = 0; has_armed && shape && i < shape->instances; i++)
 		if (atomic_load(&states[i].state) == GT_ATTACH_ARMED &&
 		    states[i].base == map->l_addr)
 			atomic_store(&states[i].state, GT_ATTACH_FREE);
@@ -286,13 +288,16 @@ unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cooki
 {
 	struct gt_elf o = object_of(map);
 	struct gt_symbols s;
+	bool is_ours;
 
 	(void)namespace;
 	*cookie = (uintptr_t)map;
 	if (!gt_symbols_of(&o, &s))
 		return 0;
+	/* one look-up instead of one per attach point in libraries other than libgputap.so */
+	is_ours = gt_symbol_find(&s, "gputap_attach_tools");
 	for (unsigned i = 0; i < GT_INTERPOSABLES; i++)
-		meet_library(i, map, &o, &s);
+		meet_library(i, map, &o, &s, is_ours);
 	meet_torch(&o, &s);
 	meet_unloads(&s);
 	meet_tool(&s);

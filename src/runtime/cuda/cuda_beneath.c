@@ -49,8 +49,8 @@ void gt_cuda_helper_wake(void)
 	errno = saved;
 }
 
-static uint64_t process_mask[16];
-static long process_mask_bytes;
+static GT_AT_START uint64_t process_mask[16];
+static GT_AT_START long process_mask_bytes;
 
 /* Store the processors that the process may use before the program can bind its threads. */
 __attribute__((constructor)) static void note_affinity(void)

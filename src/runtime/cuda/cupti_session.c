@@ -38,9 +38,9 @@ static struct {
 	_Atomic bool has_spans;  /* true if graph launches have been recorded as a whole */
 } owner;
 
-static const struct gt_cupti_user *user;
+static GT_AT_START const struct gt_cupti_user *user;
 
-void gt_cupti_session_use(const struct gt_cupti_user *u)
+GT_AT_START_CODE void gt_cupti_session_use(const struct gt_cupti_user *u)
 {
 	user = u;
 }

@@ -35,7 +35,7 @@
 #define GT_ATTACH_EXPORTS "generated/hip_compiler_exports.inc"
 #include "runtime/attach_object.inc"
 
-static bool is_interposed;
+static GT_AT_START bool is_interposed;
 
 /* Called with the dynamic linker's lock held, like gt_hip_compiler_attached(). No dlopen(), no
  * dladdr() here. */

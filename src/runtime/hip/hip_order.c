@@ -428,7 +428,7 @@ static void miss_call(void)
 	atomic_store_explicit(&gt_submit_order_given_up, 1, memory_order_relaxed);
 }
 
-void gt_hip_order_configure(void)
+GT_AT_START_CODE void gt_hip_order_configure(void)
 {
 	const char *value = getenv("AMD_DIRECT_DISPATCH");
 	const struct gt_session *session = gt_recording.session;
