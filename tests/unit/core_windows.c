@@ -198,6 +198,7 @@ UNIT_TEST(a_forks_child_counts_its_own_while_others_pause)
 	pthread_t program;
 	int status;
 
+	unit_need_the_kernel();
 	with_session("a_forks_child_counts_its_own_while_others_pause", 0, 2, 0);
 	gt_range_note("step");
 	gt_range_note("step");
