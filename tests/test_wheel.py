@@ -15,6 +15,7 @@ import zipfile
 import pytest
 
 import conftest
+from processes import wait_until
 
 TREE = pathlib.Path(__file__).parent.parent
 sys.path[:0] = [str(TREE / "tools/wheels"), str(TREE / "python")]
@@ -174,6 +175,18 @@ def test_command_and_package_find_their_libraries_under_a_path_with_space_and_co
     assert library.startswith(str(target)) and library.endswith("/libgputap-capture.so.0")
     assert command == str(target / "bin/gputap")
     assert listed.startswith("c.gputap: ")
+
+
+def test_a_process_that_outlives_the_session_does_not_pass_its_link_on(run, target, work):
+    os.mkfifo(work / "ended")
+    (work / "outlive").write_text("read line <ended; export line\n"
+                                  "/bin/sh -c 'echo $line $LD_PRELOAD $LD_AUDIT.' >seen 2>&1\n"
+                                  "echo done >left\n")
+    run([target / "bin/gputap", "run", "-o", "c.gputap", "sh", "-c",
+         "setsid sh outlive >/dev/null 2>&1 &"], env=ENVIRONMENT)
+    (work / "ended").write_text("yes\n")
+    wait_until((work / "left").exists, "the program that outlives the session")
+    assert (work / "seen").read_text() == "yes .\n"  # and nothing from ld.so
 
 
 def test_the_command_works_through_a_symbolic_link(run, target, work):

@@ -86,8 +86,9 @@ struct area {
 	/* true if the program's dynamic linker cannot load gputap's libraries:
 	 * gt_exec_complains() */
 	bool without_libraries;
-	/* true if the address space is too small, so that no variable may load gputap's library */
-	bool is_short;
+	/* true if no variable may load gputap's library: the address space is too small, or the
+	 * library is gone */
+	bool is_barred;
 	char path[PATH_MAX];
 	char event[PATH_MAX + 256];
 };
@@ -176,6 +177,20 @@ static bool active(void)
 {
 	return gt_recording_is_run() && kept[PRELOAD].bytes &&
 	       !atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed);
+}
+
+/* Return true if the session has ended and its path of the library is gone. The path is a link in
+ * the session's folder if the library's own path has a space or a colon (collector/environment.c).
+ * A process that outlives the session must not pass it on: ld.so complains at each start. */
+static bool is_library_gone(void)
+{
+	int saved = errno;
+	bool is_gone = gt_recording_is_run() && kept[PRELOAD].bytes &&
+		       syscall(SYS_faccessat, AT_FDCWD, ours_of(PRELOAD), F_OK) != 0 &&
+		       errno == ENOENT;
+
+	errno = saved;
+	return is_gone;
 }
 
 /* Return true if the environment names another session that exists, and that session's library. An
@@ -301,7 +316,7 @@ static const char *wanted(const struct area *a, int i, size_t *bytes)
 	}
 	*bytes = kept[i].bytes;
 	if ((i == AUDIT && (a->without_audit || a->without_libraries)) ||
-	    (i == PRELOAD && a->without_libraries) || (is_library(i) && a->is_short))
+	    (i == PRELOAD && a->without_libraries) || (is_library(i) && a->is_barred))
 		*bytes = 0;
 	return ours_of(i);
 }
@@ -364,7 +379,7 @@ static char *compose(const struct area *a, int i, const char *theirs, char *at)
 static size_t count_variables(const struct area *a, char *const *environment)
 {
 	size_t count = 0, text_bytes = 0, bytes;
-	bool is_missing = a->is_short;
+	bool is_missing = a->is_barred;
 
 	while (environment && environment[count])
 		count++;
@@ -390,7 +405,7 @@ static char *const *repair(struct area *a, char *const *environment)
 	if (!count_variables(a, environment))
 		return environment;
 	for (char *const *e = environment; e && *e; e++) {
-		bool replaced = a->is_short && names_library(*e);
+		bool replaced = a->is_barred && names_library(*e);
 
 		for (int i = 0; i < OURS_COUNT; i++) {
 			size_t bytes = strlen(variables[i].name);
@@ -491,9 +506,9 @@ static void look_at_program(struct area *a, int fd, const char *path, char *cons
 	if (!why && gt_address_space_is_short(libraries, 2)) {
 		why = GT_ADDRESS_SPACE_SHORT;
 		error = ENOMEM;
-		a->is_short = true;
+		a->is_barred = true;
 	}
-	a->without_libraries = a->is_short || gt_exec_complains(why);
+	a->without_libraries = a->is_barred || gt_exec_complains(why);
 	if (!why && gt_exec_lose(fd, path, ours_of(PRELOAD), lost) != GT_LOST_NONE)
 		goto out;
 	if (!why && a->without_audit)
@@ -509,24 +524,28 @@ out:
 void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched,
 		   char *const *environment)
 {
+	const bool is_active = active();
 	int saved = errno;
 	struct area *a;
 
 	*e = (struct gt_exec){.environment = environment, .lost = GT_LOST_NOWHERE};
-	if (!active() || !gt_exec_is_readable(environment) ||
+	if ((!is_active && !is_library_gone()) || !gt_exec_is_readable(environment) ||
 	    (path && !gt_exec_is_readable((char *const[]){(char *)(uintptr_t)path, NULL})))
 		return;
 	a = take_area(e);
 	if (!a)
 		goto out;
-	a->without_libraries = a->is_short = false;
-	if (is_searched)
+	a->without_libraries = a->is_barred = !is_active;
+	if (is_active && is_searched)
 		path = search(a, path);
 	if (is_others(environment)) {
-		report_untraced(a, path, "another gputap run traces it", 0);
+		if (is_active)
+			report_untraced(a, path, "another gputap run traces it", 0);
 		goto out;
 	}
-	if (path || !is_searched)
+	if (!is_active)
+		a->tunable[0] = '\0';
+	else if (path || !is_searched)
 		look_at_program(a, fd, path, environment, &e->lost);
 	else
 		make_area(a, -1, environment);
@@ -559,7 +578,7 @@ uint32_t gt_exec_look_for_libc(const char *path)
 
 	gt_exec_begin(&e, AT_FDCWD, path, false, environ);
 	lost = e.lost;
-	if (e.area && lost == GT_LOST_NOWHERE && lacks_ours(environ))
+	if (e.area && active() && lost == GT_LOST_NOWHERE && lacks_ours(environ))
 		lost = gt_exec_lose_environment(path);
 	e.lost = GT_LOST_NOWHERE; /* the caller now owns the entry */
 	gt_exec_end(&e);
