@@ -767,6 +767,11 @@ static void note_other_gputap(const struct gt_libraries *libraries)
 		ui_note("LD_PRELOAD names another gputap, %s, which is not loaded into the "
 			"program: unset LD_PRELOAD, or run the gputap that belongs to it",
 			other);
+	if (gt_libraries_find_shadowed(libraries, other))
+		ui_note("LD_LIBRARY_PATH has another gputap, %s, whose other libraries may not fit "
+			"this one: remove its folder from LD_LIBRARY_PATH, or run the gputap that "
+			"belongs to it",
+			other);
 }
 
 /* Look at the program as the library that is loaded into it will. Not inlined, so that the paths

@@ -261,6 +261,20 @@ def test_another_gputap_in_ld_preload_is_not_loaded_and_named(run, target, work,
     assert str(other) not in result.out
 
 
+def test_another_gputap_in_ld_library_path_is_named_and_its_library_not_loaded(
+        run, target, work, build):
+    (work / "p.c").write_text("int gputap_version(void);\n"
+                              "int main(void) { return !gputap_version(); }\n")
+    run(["cc", "p.c", "-o", "p", build / "libgputap.so.0"])
+    other = work / "other"
+    other.mkdir()
+    (other / "libgputap.so.0").write_text("an incompatible version\n")
+    run(["./p"], env={**ENVIRONMENT, "LD_LIBRARY_PATH": other}, status=127)
+    result = run([target / "bin/gputap", "run", "-o", "c.gputap", "./p"],
+                 env={**ENVIRONMENT, "LD_LIBRARY_PATH": other})
+    assert f"LD_LIBRARY_PATH has another gputap, {other}" in " ".join(result.err.split())
+
+
 def test_an_old_python_is_refused_with_a_sentence(run, site):
     old = (f"import sys; sys.version_info = (3, 8, 18, 'final', 0); "
            f"sys.path.insert(0, {str(site)!r}); ")

@@ -157,10 +157,18 @@ static bool is_ours(const char *element, size_t n, const char *ours)
 	return n == strlen(ours) && !strncmp(element, ours, n);
 }
 
+/* Return true if the file @other exists and is not this gputap's library. */
+static bool is_another(const struct gt_libraries *l, const char *other)
+{
+	struct stat ours, theirs;
+
+	return !stat(l->inject, &ours) && !stat(other, &theirs) &&
+	       (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino);
+}
+
 bool gt_libraries_find_other(const struct gt_libraries *l, char other[PATH_MAX])
 {
 	const char *list = getenv("LD_PRELOAD");
-	struct stat ours, theirs;
 
 	while (list && *list) {
 		const size_t n = strcspn(list, SEPARATORS);
@@ -168,10 +176,25 @@ bool gt_libraries_find_other(const struct gt_libraries *l, char other[PATH_MAX])
 		if (n < PATH_MAX && is_ours(list, n, l->inject)) {
 			memcpy(other, list, n);
 			other[n] = '\0';
-			if (!stat(l->inject, &ours) && !stat(other, &theirs) &&
-			    (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino))
+			if (is_another(l, other))
 				return true;
 		}
+		list += n + (list[n] != '\0');
+	}
+	return false;
+}
+
+bool gt_libraries_find_shadowed(const struct gt_libraries *l, char other[PATH_MAX])
+{
+	const char *list = getenv("LD_LIBRARY_PATH");
+
+	while (list && *list) {
+		const size_t n = strcspn(list, ":;");
+
+		if (n && n < PATH_MAX - sizeof INJECT_NAME &&
+		    snprintf(other, PATH_MAX, "%.*s/" INJECT_NAME, (int)n, list) < PATH_MAX &&
+		    is_another(l, other))
+			return true;
 		list += n + (list[n] != '\0');
 	}
 	return false;

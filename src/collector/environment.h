@@ -34,6 +34,12 @@ int gt_libraries_link(struct gt_libraries *libraries, const char *folder);
  */
 bool gt_libraries_find_other(const struct gt_libraries *libraries, char other[PATH_MAX]);
 
+/**
+ * gt_libraries_find_shadowed() - find a libgputap.so.0 of another gputap in LD_LIBRARY_PATH
+ * The program gets this gputap's library instead, because it is loaded first and has the same name.
+ */
+bool gt_libraries_find_shadowed(const struct gt_libraries *libraries, char other[PATH_MAX]);
+
 struct gt_target;
 
 /**
