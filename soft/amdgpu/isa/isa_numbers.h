@@ -448,6 +448,9 @@ static inline float med3_f32(float x, float y, float z)
 	return max_f32(min_f32(x, y), min_f32(max_f32(x, y), z));
 }
 
+/* clang before 17 lacks the builtin functions; rint() rounds in the current mode, which nobody
+ * changes in the threads of the software GPU */
+#if __has_builtin(__builtin_roundeven)
 static inline float roundeven_f32(float x)
 {
 	return __builtin_roundevenf(x);
@@ -456,6 +459,16 @@ static inline double roundeven_f64(double x)
 {
 	return __builtin_roundeven(x);
 }
+#else
+static inline float roundeven_f32(float x)
+{
+	return rintf(x);
+}
+static inline double roundeven_f64(double x)
+{
+	return rint(x);
+}
+#endif
 
 /* Keep the fraction below 1, even for tiny negative numbers, whose fraction would round to 1. */
 static inline float fract_f32(float x)

@@ -13,6 +13,10 @@
  *
  * A loop runs on all lanes; inactive lanes keep their register values. If EXEC is 0, only masks are
  * written. */
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -25,8 +29,11 @@ struct rows {
 const soft_lanes_function *soft_lanes_table(void)
 {
 #if defined(__x86_64__)
+	unsigned eax, ebx, ecx, edx;
+
+	/* gcc before 11 and clang before 17 do not know the name "f16c" */
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-	    __builtin_cpu_supports("f16c"))
+	    __get_cpuid(1, &eax, &ebx, &ecx, &edx) && ecx & bit_F16C)
 		return soft_lanes_avx2_table;
 #endif
 	return soft_lanes_any_table;
