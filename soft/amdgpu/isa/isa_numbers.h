@@ -448,8 +448,8 @@ static inline float med3_f32(float x, float y, float z)
 	return max_f32(min_f32(x, y), min_f32(max_f32(x, y), z));
 }
 
-/* clang before 17 lacks the builtin functions; rint() rounds in the current mode, which nobody
- * changes in the threads of the software GPU */
+/* clang before 17 lacks the builtin functions. rint() rounds in the current mode, which is the
+ * usual one in the threads of the software GPU. */
 #if __has_builtin(__builtin_roundeven)
 static inline float roundeven_f32(float x)
 {
