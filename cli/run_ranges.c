@@ -123,8 +123,8 @@ void run_ranges_note(const struct gt_range_bound ranges[GT_RANGE_EDGES],
 			to->name, to->number, from->name, from->number);
 	else if (from->number && !met->windows && !met->begun[GT_RANGE_FROM] && met->lacks_torch)
 		ui_note("the recording window never opened: no range named '%s' was seen; torch's "
-			"ranges need gputap's package beside torch ('pip install gputap'; in the "
-			"source tree 'pip install ./torch')",
+			"ranges need gputap in torch's environment ('pip install gputap'; in "
+			"the source tree 'pip install ./torch')",
 			from->name);
 	else if (from->number && !met->windows)
 		note_missing("the recording window never opened", from, met->begun[GT_RANGE_FROM]);

@@ -47,7 +47,7 @@ static bool is_own_folder(const char *path)
 }
 
 /* Replace @path by a symbolic link to it if variables with lists of paths cannot contain it. The
- * program replaces this command, so nobody could remove the link afterwards: it stays, named after
+ * program replaces this command, so the link cannot be removed afterwards: it stays, named after
  * its target, for the next time. */
 static void use_link(char path[PATH_MAX])
 {

@@ -599,7 +599,7 @@ def operations(api):
 
 
 def has_order(api):
-    """Return a function that tells whether an operation has a function for GT_SERVICE_ORDER."""
+    """Return a function that returns whether an operation has a function for GT_SERVICE_ORDER."""
     return lambda op: bool(unrecorded(api, op))
 
 

@@ -238,6 +238,6 @@ def test_a_range_of_torch_without_the_package_is_explained(tap, run, work, has_p
                "time.sleep(2)")
     said = " ".join(tap("run", "--from", "step", "-o", "t.gputap", "python3", "-c",
                         program).err.split())
-    assert ("no range named 'step' was seen; torch's ranges need gputap's package beside torch "
+    assert ("no range named 'step' was seen; torch's ranges need gputap in torch's environment "
             "('pip install gputap'; " in said) == (not has_package), said
     assert ("no range 'step' started" in said) == has_package

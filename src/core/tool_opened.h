@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap_attach_tools, the object of libgputap.so that tells the audit library how far this library
+/* gputap_attach_tools, the object of libgputap.so that shows the audit library how far this library
  * is, and through which it is notified of tools that the program opens. */
 #ifndef GPUTAP_CORE_TOOL_OPENED_H
 #define GPUTAP_CORE_TOOL_OPENED_H

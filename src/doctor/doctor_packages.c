@@ -99,7 +99,7 @@ static const char *find_package(const char *name, size_t length, enum manager ma
 	return NULL;
 }
 
-/* Append a word to the command, once. Return false if there is no room. */
+/* Append a word to the command, once. Return false if it does not fit. */
 static bool add_word(char *text, size_t size, const char *word)
 {
 	size_t length = strlen(text);

@@ -158,8 +158,8 @@ static void load_observer(const void *torch)
 	else
 		snprintf(why, sizeof why,
 			 "torch's operators: no observer for torch %u.%u in %s; install a gputap "
-			 "that has one beside torch (pip install gputap), build it (pip install "
-			 "./torch), or set GPUTAP_TORCH_OBSERVER",
+			 "that has one into torch's environment (pip install gputap), build one "
+			 "(pip install ./torch), or set GPUTAP_TORCH_OBSERVER",
 			 version >> 8, version & 0xff,
 			 given ? given : "gputap/_shim next to torch");
 	gputap_attach_missing(why);
