@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "clock/clock.h"
+#include "record/host_state.h"
 #include "record/record.h"
 #include "util/rank.h"
 
@@ -470,16 +471,34 @@ const struct gt_window_info *gt_capture_window_at(const struct gt_capture *c, si
 bool gt_capture_recorded(const struct gt_capture *c, const struct gt_capture_session *session,
 			 uint64_t *recorded_ns, uint64_t *total_ns);
 
+/* A call that had not returned when the collector last looked: at a snapshot, at the end of its
+ * process, or at the end of the session. */
+struct gt_open_call_info {
+	uint32_t process;
+	uint32_t ordinal;         /* thread */
+	uint32_t op;              /* GT_OP() without arguments */
+	enum gt_host_state state; /* of the thread */
+	uint32_t system_call;     /* number + 1; 0: none, or not known */
+	uint64_t id;
+	uint64_t start_ns, seen_ns; /* start_ns 0: not known; seen_ns: when it was last seen open */
+	/* collectives and messages: handle; number of the collective on the communicator;
+	 * destination, source or root + 1. 0: none, or not known */
+	uint64_t communicator, sequence, peer;
+	const char *text; /* what the thread waits for; "": not known */
+};
+/* Return the open calls, sorted by process, thread and id. */
+const struct gt_open_call_info *gt_capture_open_calls(const struct gt_capture *c, size_t *count);
+
 /* A decoded record, times in BOOTTIME ns. Valid until the next gt_cursor_next(). */
 struct gt_item {
-	enum gt_record_kind kind; /* CALL, DEVICE or EXTERNAL */
+	enum gt_record_kind kind; /* CALL, DEVICE, EXTERNAL; HOST if the cursor takes it */
 	/* CALL: GT_OP(); DEVICE: GT_DEVICE_REF(); GT_OP_DOMAIN() returns the domain of either.
 	 * EXTERNAL: enum gt_external_stack */
 	uint32_t op;
 	uint32_t payload_bytes; /* size of `payload` */
 	union {
 		uint8_t depth; /* CALL: number of open calls in the thread at the call's start */
-		uint8_t push;  /* EXTERNAL: 1 push, 0 pop */
+		uint8_t push;  /* EXTERNAL: 1 push, 0 pop; HOST: enum gt_host_detail */
 	};
 	/* GT_CONTEXT_..: in a cut capture, the item does not count, and is present because other
 	 * records need it */
@@ -560,6 +579,10 @@ bool gt_capture_is_relayed(const struct gt_capture *c);
 /* Make this cursor also return context records, marked by item->context. Only cut captures have
  * context: records that do not count themselves, but that counted records need. */
 void gt_cursor_take_context(struct gt_cursor *cursor);
+/* Make this cursor also return states of threads, as items of kind GT_RECORD_HOST, with the words
+ * of struct gt_record_host: `push` is enum gt_host_detail, `args` has 8 values. A filter does not
+ * apply to them. */
+void gt_cursor_take_host(struct gt_cursor *cursor);
 /* Make this cursor return all items, including those that the filter rejects. */
 void gt_cursor_take_all(struct gt_cursor *cursor);
 /* Return true if the filter accepts the item, or if no filter is set. */

@@ -170,6 +170,11 @@ void gt_cursor_take_context(struct gt_cursor *k)
 	k->takes_context = true;
 }
 
+void gt_cursor_take_host(struct gt_cursor *k)
+{
+	k->takes_host = true;
+}
+
 void gt_cursor_take_marks(struct gt_cursor *k)
 {
 	k->takes_marks = true;

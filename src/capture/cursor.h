@@ -95,6 +95,7 @@ struct gt_cursor {
 	uint64_t read;       /* bytes of stream blocks read */
 	/* true: return GT_RECORD_STACK as items, with the stack's number in `ret` */
 	bool only_stacks;
+	bool takes_host; /* true: also return GT_RECORD_HOST */
 	struct block_reader reader;
 
 	const struct gt_clock_lines *host_lines; /* lines of the stream's session */

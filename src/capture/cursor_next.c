@@ -260,6 +260,22 @@ static __attribute__((noinline)) bool stack_item(struct gt_item *item, const str
 	return true;
 }
 
+static __attribute__((noinline)) bool host_item(struct gt_cursor *k, struct gt_item *item,
+						const struct gt_row *row)
+{
+	memcpy(item, &row->shape->item, sizeof row->shape->item);
+	item->push = row->shape->item.detail;
+	item->id = item->parent = 0;
+	item->start_ns = host_ns(k, row->words[0]);
+	item->end_ns = host_ns(k, row->words[1]);
+	if (item->end_ns < item->start_ns)
+		item->end_ns = item->start_ns;
+	item->args = row->words + 2;
+	item->payload = NULL;
+	item->context = k->context;
+	return true;
+}
+
 /* Groups -------------------------------------------------------------------- */
 
 static int group_room(struct gt_cursor *k, uint32_t count)
@@ -500,6 +516,7 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 	case GT_RECORD_CONTEXT: k->context = row.shape->item.detail & 3; return 0;
 	case GT_RECORD_EXTERNAL: return external_item(k, item, &row);
 	case GT_RECORD_STACK: return k->only_stacks && stack_item(item, &row);
+	case GT_RECORD_HOST: return k->takes_host && host_item(k, item, &row);
 	default: return 0;
 	}
 }

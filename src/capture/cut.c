@@ -281,6 +281,16 @@ static int take_stack(struct cutter *k, const struct gt_row *row)
 	return 0;
 }
 
+/* States of threads are kept for the time of the cut, and for all of it if another filter selects
+ * the records. */
+static int take_host(struct cutter *k, const struct gt_row *row)
+{
+	if (k->cut->is_time && (convert(k->host, row->words[1]) < k->activity_from ||
+				convert(k->host, row->words[0]) > k->cut->to_ns))
+		return 0;
+	return put_record(k, k->record, restore_record(k, row), k->context);
+}
+
 static void note_time(struct cutter *k, const struct gt_item *item)
 {
 	if (item->start_ns && item->start_ns < k->begin_ns)
@@ -464,6 +474,7 @@ static int take_row(struct cutter *k, const struct gt_row *row, bool launches)
 	case GT_RECORD_DEVICE: return launches ? note_launch(k, row) : take_activity(k, row);
 	case GT_RECORD_EXTERNAL: return launches ? 0 : take_external(k, row);
 	case GT_RECORD_STACK: return launches ? 0 : take_stack(k, row);
+	case GT_RECORD_HOST: return launches ? 0 : take_host(k, row);
 	default: return 0;
 	}
 }

@@ -72,6 +72,7 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 		break;
 	case GT_RECORD_EXTERNAL:
 	case GT_RECORD_STACK: min = GT_EXTERNAL_MIN_WORDS; break;
+	case GT_RECORD_HOST: min = sizeof(struct gt_record_host) / 8; break;
 	/* a kind from a later version: decode the words of the row; the cursor drops them */
 	default: min = 2;
 	}

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "capture/words.h"
+#include "record/host_state.h"
 #include "record/operation.h"
 
 static inline uint64_t load_relaxed(const uint64_t *p)
@@ -44,6 +45,9 @@ static bool is_known_shape(uint64_t head)
 	case GT_RECORD_STACK:
 		return words == sizeof(struct gt_record_stack) / 8 && !detail &&
 		       gt_operation(op) != NULL;
+	case GT_RECORD_HOST:
+		return words == sizeof(struct gt_record_host) / 8 && detail &&
+		       detail < GT_HOST_DETAIL_COUNT && op < GT_HOST_STATE_COUNT;
 	/* gt_capture_cut() writes these records; a program does not */
 	case GT_RECORD_CONTEXT: return false;
 	default:
@@ -259,6 +263,9 @@ static inline bool is_valid_head(uint32_t words, uint32_t kind, uint32_t op, uin
 	case GT_RECORD_DEVICE:
 		*class = GT_CLASS_DEVICE;
 		return GT_OP_DOMAIN(op) < GT_DOMAIN_COUNT && words >= GT_DEVICE_MIN_WORDS;
+	case GT_RECORD_HOST:
+		*class = GT_CLASS_COUNT;
+		return words >= sizeof(struct gt_record_host) / 8;
 	default: *class = GT_CLASS_COUNT; return words >= GT_EXTERNAL_MIN_WORDS;
 	}
 }
@@ -283,7 +290,8 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 		}
 		if (__builtin_expect(kind != GT_RECORD_CALL && kind != GT_RECORD_DEVICE &&
 					     kind != GT_RECORD_EXTERNAL &&
-					     kind != GT_RECORD_STACK && kind != GT_RECORD_CONTEXT,
+					     kind != GT_RECORD_STACK && kind != GT_RECORD_CONTEXT &&
+					     kind != GT_RECORD_HOST,
 				     0)) {
 			if (kind != GT_RECORD_PAD) {
 				*stop = GT_ENCODE_META;

@@ -47,7 +47,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 /* version of a file with several sessions, which a reader that knows only version 1 would mix up. A
  * reader refuses higher versions */
 #define GT_FILE_MAJOR_MERGED 2
-#define GT_FILE_MINOR        4 /* incremented for each addition that readers may skip */
+#define GT_FILE_MINOR        5 /* incremented for each addition that readers may skip */
 
 struct gt_file_header {
 	char magic[8];

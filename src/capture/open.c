@@ -275,7 +275,7 @@ int gt_capture_open_several(const char *const *paths, size_t count, struct gt_ca
 	if ((status = finish_threads(c)) || (status = finish_strings(c)) ||
 	    (status = gt_windows_finish(c)) || (status = gt_objects_finish(c)) ||
 	    (status = gt_stacks_finish(c)) || (status = gt_names_finish(c)) ||
-	    (status = gt_device_clocks_finish(c)))
+	    (status = gt_open_calls_finish(c)) || (status = gt_device_clocks_finish(c)))
 		goto fail;
 	*out = c;
 	return 0;
@@ -351,6 +351,8 @@ void gt_capture_close(struct gt_capture *c)
 	free(c->readings);
 	free(c->lifetimes);
 	free(c->changes);
+	free(c->open_records);
+	free(c->open_calls);
 	free(c->windows);
 	free(c->window_first);
 	free(c->clocks);

@@ -217,6 +217,7 @@ static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p,
 		struct gt_record_clock clock;
 		struct gt_record_lifetime lifetime;
 		struct gt_record_window window;
+		struct gt_record_open open;
 	} r;
 	const size_t string = sizeof r.string, object = sizeof r.object, event = sizeof r.event;
 
@@ -251,6 +252,10 @@ static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p,
 		if (bytes < sizeof r.window)
 			return -EBADMSG;
 		return add_window(c, process, &r.window);
+	case GT_RECORD_OPEN:
+		if (bytes < sizeof r.open)
+			return -EBADMSG;
+		return gt_open_call_read(c, process, &r.open);
 	default: return 0; /* from a later version */
 	}
 }

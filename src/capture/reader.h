@@ -70,6 +70,11 @@ struct window_change {
 	bool recorded;
 };
 
+struct open_call {
+	uint32_t process;
+	struct gt_record_open record;
+};
+
 struct device_clock {
 	uint32_t process, device;
 	struct gt_device_clock *clock;
@@ -138,8 +143,10 @@ struct gt_capture {
 	size_t *string_first;           /* one entry per process, and one extra */
 	struct clock_reading *readings;
 	struct lifetime *lifetimes;
-	struct window_change *changes;  /* sorted by process, time */
-	struct gt_window_info *windows; /* sorted by process, time */
+	struct open_call *open_records;       /* in file order */
+	struct gt_open_call_info *open_calls; /* sorted by process, thread, id */
+	struct window_change *changes;        /* sorted by process, time */
+	struct gt_window_info *windows;       /* sorted by process, time */
 	/* one entry per process, and one extra; NULL: no windows */
 	size_t *window_first;
 	struct device_clock *clocks;           /* sorted by process, device */
@@ -156,10 +163,11 @@ struct gt_capture {
 	size_t file_count, session_count, repeated_count, process_count, thread_count, event_count,
 		object_count, string_count, reading_count, clock_count, device_count, block_count,
 		stream_count, lifetime_count, stack_count, code_count, name_count, change_count,
-		window_count;
+		window_count, open_record_count, open_call_count;
 	size_t file_room, session_room, process_room, thread_room, event_room, object_room,
 		string_room, reading_room, clock_room, device_room, block_room, stream_room,
-		lifetime_room, stack_room, code_room, name_room, change_room, window_room;
+		lifetime_room, stack_room, code_room, name_room, change_room, window_room,
+		open_record_room;
 	size_t sums_room;
 	struct gt_file_device *activity_times; /* device times of all blocks */
 	size_t activity_time_count, activity_time_room;
@@ -209,6 +217,9 @@ void gt_stacks_close(struct gt_capture *c);
 int gt_names_finish(struct gt_capture *c);
 /* Build the windows of all processes. Call after the clocks are known. */
 int gt_windows_finish(struct gt_capture *c);
+/* open_calls.c: make the list of open calls. Call after the clocks and the strings are known. */
+int gt_open_calls_finish(struct gt_capture *c);
+int gt_open_call_read(struct gt_capture *c, uint32_t process, const struct gt_record_open *r);
 int gt_device_clocks_finish(struct gt_capture *c);
 /* Compute bounds for the device clocks that have no better source, from all GPU activities and all
  * waits. Return 0 or negative errno. */

@@ -73,6 +73,7 @@ static bool is_valid(const uint64_t *record, uint32_t words)
 	case GT_RECORD_CLOCK: return words >= sizeof(struct gt_record_clock) / 8;
 	case GT_RECORD_LIFETIME: return words >= sizeof(struct gt_record_lifetime) / 8;
 	case GT_RECORD_WINDOW: return words >= sizeof(struct gt_record_window) / 8;
+	case GT_RECORD_OPEN: return words >= sizeof(struct gt_record_open) / 8;
 	/* a record from a later version, of which only the length can be checked, and was */
 	default: return true;
 	}
@@ -100,7 +101,9 @@ static bool is_known(const uint64_t *record, uint32_t words)
 		return (head->op == GT_CODE_MODULE || head->op == GT_CODE_PYTHON) &&
 		       words == sizeof(struct gt_record_code) / 8 +
 					((record[CODE_BYTES] >> 32) + 7) / 8;
-	case GT_RECORD_NAMES: return false; /* programs do not write this record */
+	/* programs do not write these records */
+	case GT_RECORD_NAMES:
+	case GT_RECORD_OPEN: return false;
 	case GT_RECORD_CLOCK:
 		return words == sizeof(struct gt_record_clock) / 8 && record[1] <= record[2];
 	case GT_RECORD_LIFETIME:

@@ -50,6 +50,8 @@ enum gt_record_kind {
 	GT_RECORD_NAMES = 14,
 	/* struct gt_record_context: marks the following rows as context in a cut capture */
 	GT_RECORD_CONTEXT = 15,
+	GT_RECORD_HOST = 16, /* struct gt_record_host: state of a thread on the host */
+	GT_RECORD_OPEN = 17, /* struct gt_record_open: a call that has not returned */
 	GT_RECORD_KIND_COUNT
 };
 
@@ -325,6 +327,57 @@ struct gt_record_external {
 	uint64_t time; /* host ticks */
 	uint64_t value;
 };
+
+enum gt_host_detail {
+	/* the thread's use of the processor since its start, which the thread itself reads at the
+	 * edges of gaps between its calls and of long calls:
+	 *   value[0] CPU time in ns   [1] voluntary, [2] involuntary context switches
+	 *   [3] minor, [4] major page faults   [5] enum gt_host_edge   [6] id of the call */
+	GT_HOST_USAGE = 1,
+	/* from the collector: the thread was in state head.op (enum gt_host_state) from `start` to
+	 * `end`, as far as readings at intervals show:
+	 *   value[0] number of the system call + 1; 0: none
+	 *   [1] string id: the file, the pipe, the holder of the lock; 0: not known
+	 *   [2] tid of the thread that holds the lock or is waited for; 0: not known
+	 *   [3] GT_OP() of the open call; 0: none, or not known
+	 *   [4] ns in which the thread waited for a processor   [5] CPU time in ns
+	 *   [6] number of readings   [7] descriptor + 1; of a lock, the address of its word */
+	GT_HOST_STATE = 2,
+	/* from the collector: the thread's stack at one time:
+	 *   value[0] number of the stack   [1] enum gt_host_state   [2] number of samples */
+	GT_HOST_SAMPLE = 3,
+	GT_HOST_DETAIL_COUNT
+};
+
+/* Time at which a thread reads its use of the processor. */
+enum gt_host_edge {
+	GT_HOST_EDGE_GAP = 1,  /* start of the call that ended a gap between calls */
+	GT_HOST_EDGE_CALL = 2, /* end of a long call */
+	GT_HOST_EDGE_BUSY = 3, /* end of a call, after many short calls */
+};
+
+/* head.op: enum gt_host_state (record/host_state.h) or 0; head.detail: enum gt_host_detail */
+struct gt_record_host {
+	struct gt_record head;
+	uint64_t start, end; /* host ticks; equal for a reading at one time */
+	uint64_t value[8];
+};
+static_assert(sizeof(struct gt_record_host) == 11 * 8, "record layout is an ABI");
+
+/* A call that was open when the collector looked. head.op: GT_OP(domain, number, 0) */
+struct gt_record_open {
+	struct gt_record head;
+	uint64_t start; /* host ticks; 0: not known */
+	uint64_t seen;  /* host ticks at which the call was last seen open */
+	uint64_t id;
+	uint64_t ordinal; /* thread */
+	/* collectives and messages, as in struct gt_slot_wait; 0: not known */
+	uint64_t communicator, sequence, peer;
+	/* state of the thread: enum gt_host_state | (number of the system call + 1) << 8 */
+	uint64_t state;
+	uint64_t text; /* string id; 0: none */
+};
+static_assert(sizeof(struct gt_record_open) == 10 * 8, "record layout is an ABI");
 
 /* Time from which, or until which, a handle or address refers to an object. Runtimes reuse handles
  * and addresses. head.op: enum gt_object_type; head.detail: enum gt_domain */

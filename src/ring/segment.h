@@ -23,7 +23,9 @@
  * writer pushes the block back.
  *
  * Who writes what (everything else is constant after creation):
- *   slot.seen, newest, dropped  the slot's thread         relaxed
+ *   slot.seen, newest, started, dropped
+ *                               the slot's thread         relaxed
+ *   slot.wait                   the slot's thread         release of `id`, after the rest
  *   block.committed             the slot's thread         release   -> bytes below: whole records
  *   block.next                  the slot's thread         release   -> this block gets no more
  *                                                                   records
@@ -63,7 +65,7 @@
 #include "util/rank.h"
 
 #define GT_SEGMENT_MAGIC      UINT64_C(0x314e474552505447) /* "GTPREGN1" */
-#define GT_SEGMENT_VERSION    10u
+#define GT_SEGMENT_VERSION    11u
 #define GT_BLOCK_HEADER_BYTES 64u
 #define GT_BLOCK_NONE         0u /* block numbers start at 1 */
 
@@ -84,6 +86,8 @@ struct gt_slot_domain {
 	/* GT_CALL_WORD() of the last started call; 0: no call has started, or a call was dropped
 	 * since then */
 	_Atomic uint64_t newest;
+	/* host ticks at the start of the call in `newest`; stored after it */
+	_Atomic uint64_t started;
 };
 
 /* A started call: its id plus the operation's number in the upper bits, where an id contains the
@@ -91,6 +95,18 @@ struct gt_slot_domain {
  * record has its id. */
 #define GT_CALL_WORD(id, number) ((id) + ((uint64_t)(number) << GT_CALL_NUMBER_SHIFT))
 #define GT_CALL_NUMBER_SHIFT     48
+
+/* The last started collective or message of a thread. The thread writes the other fields, then `id`
+ * (release), so that a reader that finds the same id before and after reading has a whole entry. */
+struct gt_slot_wait {
+	_Alignas(64) _Atomic uint64_t id; /* 0: none, or being written */
+	_Atomic uint64_t communicator;    /* the handle that the program passed */
+	/* number of collectives that the process has started on the communicator, this one
+	 * included; 0: a message, or not known */
+	_Atomic uint64_t sequence;
+	_Atomic uint64_t peer; /* destination, source or root + 1; 0: none */
+	_Atomic uint64_t bytes;
+};
 
 /* A thread's counts and ring. Slot 0 belongs to no thread: it has ordinal 0 and no ring, and counts
  * for threads that found no slot. */
@@ -109,6 +125,7 @@ struct gt_slot {
 	/* calls left through jumps (siglongjmp(), exceptions): seen but never recorded. Counts all
 	 * threads that used the slot */
 	_Atomic uint32_t left;
+	struct gt_slot_wait wait;
 	_Alignas(64) struct gt_slot_domain domains[GT_DOMAIN_COUNT];
 	_Atomic uint32_t dropped[GT_DROP_REASON_COUNT][GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 };

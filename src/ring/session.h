@@ -30,7 +30,7 @@
 /* path of libgputap-audit.so, set even if LD_AUDIT must not name the file */
 #define GT_AUDIT_ENV       "GPUTAP_AUDIT"
 #define GT_SESSION_MAGIC   UINT64_C(0x3153534553505447) /* "GTPSESS1" */
-#define GT_SESSION_VERSION 9u
+#define GT_SESSION_VERSION 10u
 #define GT_SEGMENT_SUFFIX  ".gpuring"
 #define GT_UNTRACED_SUFFIX ".gpulost"
 #define GT_UNTRACED_FILE   "untraced"
@@ -55,6 +55,7 @@ enum gt_mode {
 enum gt_stacks {
 	GT_STACKS_LAUNCHES = 1, /* calls that launch kernels, or copy or set memory */
 	GT_STACKS_SLOW = 2,     /* calls that take at least stacks_slow_ns */
+	GT_STACKS_GAPS = 4,     /* calls that end a gap of at least stacks_gap_ns between calls */
 };
 
 /* Start or end of a recording window, given by a range: the @number-th range, from 1, with a
@@ -89,6 +90,10 @@ struct gt_session {
 	/* enum gt_stacks */
 	uint32_t stacks;
 	uint64_t stacks_slow_ns; /* GT_STACKS_SLOW: minimum duration of a call */
+	uint64_t stacks_gap_ns;  /* GT_STACKS_GAPS: minimum time between two calls of a thread */
+	/* 1: threads read their use of the processor at the edges of gaps (GT_HOST_USAGE) */
+	uint32_t host_state;
+	uint32_t reserved;
 	/* one bit per requested operation */
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* one bit per operation whose GPU activities are recorded although its calls are not
