@@ -12,6 +12,7 @@
 #include "cli/report.h"
 #include "cli/report_head.h"
 #include "cli/report_idle.h"
+#include "cli/report_patterns.h"
 #include "cli/runtimes.h"
 #include "cli/ui.h"
 #include "util/error.h"
@@ -606,7 +607,7 @@ static void print_next(const struct summary *s, const struct overview_options *o
 
 void overview_choose_keys(struct summary *s)
 {
-	s->odd_ranges.wanted = true;
+	s->odd_ranges.wanted = s->patterns.wanted = true;
 	s->keys[SUMMARY_CALLS] = s->keys[SUMMARY_RANGES] = SUMMARY_NAME;
 	s->keys[SUMMARY_KERNELS] = s->keys[SUMMARY_COPIES] = SUMMARY_NAME;
 	s->keys[SUMMARY_OTHER] = SUMMARY_DEVICE;
@@ -628,6 +629,7 @@ int overview_print(struct summary *s, struct gt_capture *capture, const struct o
 	print_kernels(s, o, out);
 	print_copies(s, out);
 	print_causes(s, out);
+	report_print_patterns(s, out);
 	print_calls(s, out);
 	print_waits(s, out);
 	print_failures(s, out);

@@ -73,9 +73,9 @@ static void print_report_help(void)
 	       "  -a, --all             print every table instead of one screen\n"
 	       "  -t, --table NAME,...  print only these tables: ranks rank_spread rank_waits\n"
 	       "                        operations ranges gpu_by_range failures kernels\n"
-	       "                        copies other memory graphs devices idle gaps latency\n"
-	       "                        stacks processes threads loss code_objects\n"
-	       "                        kernel_symbols\n"
+	       "                        copies other memory graphs devices idle gaps\n"
+	       "                        patterns latency stacks processes threads loss\n"
+	       "                        code_objects kernel_symbols\n"
 	       "  -s, --sort COLUMN     sort rows by a title (mean) or a key (mean_ns); largest\n"
 	       "                        numbers first\n"
 	       "  -r, --reverse         reverse the order\n"
@@ -808,8 +808,8 @@ static bool is_stored(const struct report_options *o)
 	const uint32_t stored = 1u << REPORT_OPERATIONS | 1u << REPORT_RANGES |
 				1u << REPORT_FAILURES | 1u << REPORT_KERNELS | 1u << REPORT_COPIES |
 				1u << REPORT_OTHER | 1u << REPORT_DEVICES | 1u << REPORT_IDLE |
-				1u << REPORT_LATENCY | 1u << REPORT_PROCESSES |
-				1u << REPORT_THREADS | 1u << REPORT_LOSS;
+				1u << REPORT_PATTERNS | 1u << REPORT_LATENCY |
+				1u << REPORT_PROCESSES | 1u << REPORT_THREADS | 1u << REPORT_LOSS;
 
 	return !o->read_records && !o->where && !o->by && !o->mangled && !o->timeline && !o->html &&
 	       (is_overview(o) || (o->tables && !(o->tables & ~stored)));
@@ -856,7 +856,7 @@ static int print_report(struct summary *s, const struct report_options *o,
 /* Exclude data that no requested table needs from the summary. */
 static void leave_out(struct summary *s, uint32_t tables)
 {
-	const uint32_t idle = 1u << REPORT_IDLE | 1u << REPORT_GAPS,
+	const uint32_t idle = 1u << REPORT_IDLE | 1u << REPORT_GAPS | 1u << REPORT_PATTERNS,
 		       busy = idle | 1u << REPORT_DEVICES | 1u << REPORT_RANKS |
 			      1u << REPORT_RANK_SPREAD | 1u << REPORT_RANK_WAITS,
 		       stages = idle | 1u << REPORT_OPERATIONS | 1u << REPORT_LATENCY |
@@ -922,6 +922,7 @@ static int report_files(struct report_options *o, char **paths, int count)
 	choose_rank_tables(o, capture);
 	if (!o->store)
 		leave_out(&s, o->tables);
+	s.patterns.wanted |= wants_table(o, REPORT_PATTERNS) && !o->timeline;
 	s.launched.wanted = wants_table(o, REPORT_STACKS);
 	s.launched.frames = (size_t)o->frames;
 	if (print_report(&s, o, capture, &code)) {

@@ -9,11 +9,12 @@
 #include "cli/report_ranks.h"
 #include "cli/report_stacks.h"
 
-const char *const report_table_names[] = {
-	"ranks",    "rank_spread", "rank_waits",   "operations",     "ranges", "gpu_by_range",
-	"failures", "kernels",     "copies",       "other",          "memory", "graphs",
-	"devices",  "idle",        "gaps",         "latency",        "stacks", "processes",
-	"threads",  "loss",        "code_objects", "kernel_symbols", NULL};
+const char *const report_table_names[] = {"ranks",   "rank_spread",  "rank_waits",     "operations",
+					  "ranges",  "gpu_by_range", "failures",       "kernels",
+					  "copies",  "other",        "memory",         "graphs",
+					  "devices", "idle",         "gaps",           "patterns",
+					  "latency", "stacks",       "processes",      "threads",
+					  "loss",    "code_objects", "kernel_symbols", NULL};
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
@@ -207,6 +208,29 @@ static const struct grid_column gap_columns[] = {
 	{"between", "between", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
 };
 
+static const struct grid_column pattern_columns[] = {
+	{"idle_ns", "idle", GRID_NS, GRID_ALWAYS, 0, false},
+	{"ns", "in calls", GRID_NS, GRID_ALWAYS, 1, false},
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"bytes", "bytes", GRID_BYTES, GRID_DATA, 0, false},
+	{"device", "device", GRID_ID, GRID_DATA, 0, false},
+	{"pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false},
+	{"tid", "tid", GRID_ID, GRID_DATA, 0, false},
+	{"thread", "thread", GRID_TEXT, GRID_IF_DIFFER, 0, false},
+	{"pattern", "pattern", GRID_TEXT, GRID_DATA, 0, false},
+	{"operation", "operation", GRID_TEXT, GRID_DATA, 0, false},
+	{"then", "then", GRID_TEXT, GRID_DATA, 0, false},
+	{"steps", "steps", GRID_COUNT, GRID_DATA, 0, false},
+	{"step_ns", "step", GRID_NS, GRID_DATA, 0, false},
+	{"step_low_ns", "step p10", GRID_NS, GRID_DATA, 0, false},
+	{"step_high_ns", "step p90", GRID_NS, GRID_DATA, 0, false},
+	{"step_activities", "activities of a step", GRID_COUNT, GRID_DATA, 0, false},
+	{"step_kernels", "kernels of a step", GRID_COUNT, GRID_DATA, 0, false},
+	{"sentence", "sentence", GRID_TEXT, GRID_DATA, 0, false},
+	{"advice", "advice", GRID_TEXT, GRID_DATA, 0, false},
+	{"what", "what", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
+};
+
 static const struct grid_column latency_columns[] = {
 	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
 	TIMES_COLUMNS,
@@ -284,6 +308,8 @@ const struct report_table_columns report_table_columns[] = {
 	[REPORT_IDLE] = {idle_columns, COUNT_OF(idle_columns),
 			 "Why devices were idle: gaps between activities, by cause", 20},
 	[REPORT_GAPS] = {gap_columns, COUNT_OF(gap_columns), "Largest gaps between activities", 5},
+	[REPORT_PATTERNS] = {pattern_columns, COUNT_OF(pattern_columns),
+			     "Patterns: what repeats, and what it costs", 10},
 	[REPORT_STACKS] = {launched_columns, LAUNCHED_COLUMNS,
 			   "Call stacks of launches and of slow calls", 10},
 	[REPORT_LATENCY] = {latency_columns, COUNT_OF(latency_columns),

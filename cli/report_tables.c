@@ -11,6 +11,7 @@
 #include "cli/info_code.h"
 #include "cli/report_columns.h"
 #include "cli/report_idle.h"
+#include "cli/report_patterns.h"
 #include "cli/report_ranks.h"
 #include "cli/report_stacks.h"
 #include "cli/ui.h"
@@ -755,6 +756,7 @@ static void make_table(struct grid *g, enum report_table table, const struct sum
 	case REPORT_DEVICES: make_devices(g, s); break;
 	case REPORT_IDLE: make_idle(g, s); break;
 	case REPORT_GAPS: make_gaps(g, s); break;
+	case REPORT_PATTERNS: report_make_patterns(g, s); break;
 	case REPORT_LATENCY: make_latency(g, s); break;
 	case REPORT_PROCESSES: make_processes(g, s); break;
 	case REPORT_THREADS: make_threads(g, s); break;

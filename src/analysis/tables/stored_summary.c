@@ -32,6 +32,7 @@ enum {
 	FAILURE_BYTES = 6,
 	IDLE_ROW_BYTES = 1 + 3 * (GT_IDLE_COUNT + 1),
 	DETAIL_BYTES = 5,
+	PATTERN_BYTES = 20,
 };
 
 struct storing {
@@ -470,6 +471,46 @@ static void pack_edges(struct storing *k)
 }
 
 /* Pack the range that the first screen names, instead of all ranges. */
+static void pack_period(struct storing *k, struct period *period)
+{
+	pack_u32(&k->p, &period->length);
+	if (!period->length)
+		return;
+	pack_u32(&k->p, &period->steps);
+	pack_u32(&k->p, &period->kernels);
+	pack_u64(&k->p, &period->median_ns);
+	pack_u64(&k->p, &period->low_ns);
+	pack_u64(&k->p, &period->high_ns);
+	pack_u64(&k->p, &period->from_ns);
+	pack_u64(&k->p, &period->to_ns);
+}
+
+static void pack_patterns(struct storing *k)
+{
+	struct patterns *p = &k->s->patterns;
+
+	p->list = begin_list(k, p->list, &p->count, PATTERN_BYTES, sizeof *p->list);
+	for (uint32_t i = 0; i < p->count && !k->p.wrong; i++) {
+		struct pattern *one = &p->list[i];
+		uint32_t kind = one->kind;
+
+		pack_number(&k->p, &kind, PATTERN_COUNT, false);
+		one->kind = (enum pattern_kind)kind;
+		pack_number(&k->p, &one->process, k->s->process_count, true);
+		pack_u32(&k->p, &one->ordinal);
+		pack_number(&k->p, &one->device, k->s->device_count, true);
+		pack_u32(&k->p, &one->op);
+		pack_u32(&k->p, &one->then);
+		pack_u64(&k->p, &one->count);
+		pack_u64(&k->p, &one->ns);
+		pack_u64(&k->p, &one->idle_ns);
+		pack_u64(&k->p, &one->bytes);
+		pack_u64(&k->p, &one->of);
+		pack_u64(&k->p, &one->each_ns);
+		pack_period(k, &one->period);
+	}
+}
+
 static void pack_odd_range(struct storing *k)
 {
 	struct summary *s = k->s;
@@ -522,13 +563,14 @@ static void pack_summary(struct storing *k)
 	pack_failures(k);
 	pack_odd_range(k);
 	pack_idle(k);
+	pack_patterns(k);
 	pack_edges(k);
 	pack_totals(k);
 }
 
 void stored_summary_choose_keys(struct summary *s)
 {
-	s->odd_ranges.wanted = true;
+	s->odd_ranges.wanted = s->patterns.wanted = true;
 	s->keys[SUMMARY_CALLS] = s->keys[SUMMARY_RANGES] = SUMMARY_NAME;
 	s->keys[SUMMARY_KERNELS] = s->keys[SUMMARY_COPIES] = SUMMARY_NAME | SUMMARY_DEVICE;
 	s->keys[SUMMARY_OTHER] = SUMMARY_DEVICE;

@@ -152,6 +152,7 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 									    .id = item->id,
 									    .ns = e.duration_ns,
 									    .kind = e.kind});
+		patterns_note_call(&s->patterns, &s->idle, item);
 		s->matched++;
 		s->kind_ns[kind] += e.duration_ns;
 		t->calls++;
@@ -337,6 +338,10 @@ static void add_device_activity(struct summary_reading *r, const struct gt_item 
 	summary_group_add(&s->groups[e.class].rows[group], &e);
 	observe(s, &e, group, summary_place_key(item), gt_item_place(item));
 	graphs_add(&s->graphs, r->capture, item);
+	if (is_activity(item) && e.timed)
+		patterns_note_activity(&s->patterns, item, e.name,
+				       e.class == SUMMARY_COPIES &&
+					       strstr(texts_get(&s->names, e.name), "Pageable"));
 	if (is_activity(item))
 		launched_activity(&s->launched, e.process, item->id, e.name, e.duration_ns);
 	/* the ranges of the activity may not have been read */
@@ -497,6 +502,12 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	s->ranks.pool = &s->pool;
 	s->idle.names = &s->names;
 	idle_init(&s->idle);
+	s->patterns.wanted &= !s->no_idle;
+	if (s->patterns.wanted) {
+		s->idle.each = patterns_note_idle;
+		s->idle.to = &s->patterns;
+		s->idle.tells_all = true;
+	}
 	s->gpu_by_range.no_ranges = has_no_ranges(capture);
 	summary_add_sessions(&r);
 	summary_add_processes(&r);
@@ -649,6 +660,17 @@ static int finish_stages(struct summary *s)
 	return rc;
 }
 
+/* Return the longest time from the first activity of a device to its last. */
+static uint64_t find_span(const struct summary *s)
+{
+	uint64_t span_ns = 0;
+
+	for (uint32_t i = 0; i < s->track_count; i++)
+		if (s->tracks[i].all.last_ns - s->tracks[i].all.first_ns > span_ns)
+			span_ns = s->tracks[i].all.last_ns - s->tracks[i].all.first_ns;
+	return span_ns;
+}
+
 int summary_finish(struct summary *s)
 {
 	int rc = 0;
@@ -664,7 +686,13 @@ int summary_finish(struct summary *s)
 	rc = rc ? rc : gpu_by_range_finish(&s->gpu_by_range);
 	rc = rc ? rc : ranks_finish(&s->ranks);
 	rc = rc ? rc : finish_stages(s);
-	return rc || s->no_idle ? rc : idle_finish(&s->idle);
+	if (rc || s->no_idle)
+		return rc;
+	patterns_end_records(&s->patterns);
+	rc = idle_finish(&s->idle);
+	if (!rc)
+		patterns_finish(&s->patterns, &s->idle, find_span(s));
+	return rc;
 }
 
 uint64_t summary_self_ns(const struct summary_group *group)
@@ -738,6 +766,7 @@ void summary_fini(struct summary *s)
 	gpu_by_range_fini(&s->gpu_by_range);
 	ranks_fini(&s->ranks);
 	odd_ranges_fini(&s->odd_ranges);
+	patterns_fini(&s->patterns);
 	timeline_pool_fini(&s->pool);
 	launched_fini(&s->launched);
 	range_paths_fini(&s->range_paths);

@@ -15,6 +15,7 @@
 #include "analysis/idle/unrecorded.h"
 #include "analysis/model/memory_use.h"
 #include "analysis/model/ranges.h"
+#include "analysis/patterns/patterns.h"
 #include "analysis/query/filter.h"
 #include "analysis/query/filter_scope.h"
 #include "analysis/query/range_paths.h"
@@ -234,6 +235,7 @@ struct summary {
 	struct gpu_by_range gpu_by_range; /* ranges that match the filter */
 	struct timeline_pool pool;        /* pool for the timelines of tracks and ranks */
 	struct odd_ranges odd_ranges;
+	struct patterns patterns;       /* patterns of matching records */
 	struct ranks ranks;             /* collective calls of ranks, regardless of the filter */
 	struct launched launched;       /* launches, regardless of the filter */
 	struct range_paths range_paths; /* used if the filter names ranges */
