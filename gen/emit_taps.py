@@ -125,7 +125,8 @@ PLAIN = """
 	struct gt_thread *t = {thread};{local}
 	if (gt_unlikely(!t))
 		{leave_real}{own}
-	uint64_t id = gt_call_begin(t, GT_DOMAIN_{up}, {number}), start = gt_ticks();{enter}
+	uint64_t id = gt_call_begin(t, GT_DOMAIN_{up}, {number}),
+		 start = gt_call_start(t, GT_DOMAIN_{up});{enter}
 	{result}real({call});
 	uint64_t end = gt_ticks();{leave}
 """
@@ -135,7 +136,8 @@ DIRECT = """
 	struct gt_thread *t = gt_tap_services(tap) & GT_SERVICE_STREAM ? {thread} : NULL;{local}
 	if (gt_unlikely(!t))
 		{leave_real}{own}
-	uint64_t id = gt_call_begin(t, GT_DOMAIN_{up}, {number}), start = gt_ticks();{enter}
+	uint64_t id = gt_call_begin(t, GT_DOMAIN_{up}, {number}),
+		 start = gt_call_start(t, GT_DOMAIN_{up});{enter}
 	{result}{direct};
 	uint64_t end = gt_ticks();{leave}
 """
@@ -147,7 +149,8 @@ services & (GT_SERVICE_STREAM | GT_SERVICE_ACTIVITY) ? {thread} : NULL, 0, 0}};{
 		call.id = gt_likely(services & GT_SERVICE_STREAM) \
 ? gt_call_begin(call.thread, GT_DOMAIN_{up}, {number})
 """ + '\t' * 8 + """  : gt_call_begin_unrecorded(call.thread);
-		call.start = gt_ticks();{enter}
+		call.start = gt_likely(call.id != 0) ? gt_call_start(call.thread, GT_DOMAIN_{up})
+						     : gt_ticks();{enter}
 	}}
 	{result}services & GT_SERVICE_WRAP \
 ? gt_{domain}_wrap_{name}(&call{comma}{call}) : real({call});
@@ -304,9 +307,36 @@ def direct(api, op):
             tap_local(op).rstrip(), f'\treturn {wrapped(api, op)};', '}']
 
 
+def noted_wait(api, op, thread, id_):
+    """Return the statement, after gt_call_begin(), that notes for which processes a collective call
+    or a message waits, or ""."""
+    by_role = {role: [a.name for a in op.args if a.role == role and a.how in ('value', 'pointer')]
+               for role in ('communicator', 'root', 'peer', 'bytes')}
+    if 'closes_batch' in op.joints:
+        return f'gt_waits_batch({thread}, {id_});'
+    is_message = 'sends' in op.joints or 'receives' in op.joints
+    if not by_role['communicator'] or not (op.collective or is_message):
+        return ''
+    # of a call that sends and receives, the source, which is the last one
+    peer = (by_role['peer' if is_message else 'root'] or ['-1'])[-1]
+    size = (by_role['bytes'] or ['0'])[0]
+    return (f'gt_waits_{"collective" if op.collective else "message"}({thread}, {id_},'
+            f' GT_DOMAIN_{upper(api)}, (uintptr_t){by_role["communicator"][0]}, {peer}, {size});')
+
+
+def noted_communicator(api, op):
+    """Return the statement, after the call, that notes a new communicator, or ""."""
+    made = [a for a in op.args if a.role == 'creates' and a.how == 'out']
+    if not made:
+        return ''
+    test = gate(api, status_value(api, op))
+    return (f'if ({test + " && " if test else ""}{made[0].name})\n\t\t'
+            f'gt_waits_created(GT_DOMAIN_{upper(api)}, (uintptr_t)*{made[0].name});')
+
+
 COLD = """
 	struct gt_cold_call call;{local}
-	gt_cold_begin(&call, {op});{own}
+	gt_cold_begin(&call, {op});{own}{wait}
 	{result}real({call});
 	if (gt_cold_end(&call, {op}, {plain})) {{
 """
@@ -326,12 +356,14 @@ def cold(api, op):
     number = f'GT_OP(GT_DOMAIN_{upper(api)}, {op.number}, {n})'
     local, own = own_values(api, op)
     ret, plain = return_words(api, op)
+    wait, made = noted_wait(api, op, 'call.thread', 'call.id'), noted_communicator(api, op)
     out = [f'GT_SHARED {c} gt_{api.domain}_recorded_{op.name}({tap_parameters(op)})'.replace(
         '* gt', '*gt'), '{'] + (tap_local(op) + real_local(op)).rstrip('\n').split('\n')
     out += COLD.format(
         op=number,
         local=''.join('\n\t' + line for line in local),
         own=''.join(f'\n\tif (call.thread)\n\t\t{line}' for line in own),
+        wait=wait and f'\n\tif (call.thread)\n\t\t{wait}',
         call=call,
         plain=plain,
         result='' if void else f'{c} ret = '.replace('* ret', '*ret')).strip('\n').split('\n')
@@ -344,6 +376,8 @@ def cold(api, op):
     out += [f'\t\tgt_cold_record(&call, {number}, {ret},',
             f'\t\t\t{f"(const uint64_t[]){{{words}}}" if n else "NULL"},'
             f' {"blobs" if blobs else "NULL"}, {len(blobs)});', '\t}']
+    if made:
+        out.append('\t' + made.replace('if (', 'if (call.thread && ', 1))
     if op.waits:
         out.append('\tgt_activity_waited();')
     return out + ([] if void else ['\treturn ret;']) + ['}']
@@ -374,6 +408,10 @@ def hot(api, op):
                     f'gt_api_leave({thread});') if api.outermost else ('', '')
     if api.outermost and moves(op, thread)[0]:
         enter, leave = enter + indent + moves(op, thread)[0], moves(op, thread)[1] + '\n\t' + leave
+    wait = noted_wait(api, op, thread, 'call.id' if wrap else 'id')
+    if wait:
+        enter = (f'if (gt_likely(call.id != 0)){indent}\t{wait}' if wrap else wait) + (
+            indent + enter if enter else '')
     if api.outermost and ordered(op, thread)[0]:
         enter, leave = enter + indent + ordered(op, thread)[0], ordered(
             op, thread)[1] + '\n\t' * bool(ordered(op, thread)[1]) + leave
@@ -395,6 +433,8 @@ def hot(api, op):
         leave_real=f'{{ {the_call}; return; }}'
         if void else f'return {the_call};').strip('\n').split('\n')
     record(api, op, out.append, thread, times)
+    if noted_communicator(api, op):
+        out.append('\t' + noted_communicator(api, op))
     out.append(f'\tgt_call_end({thread});')
     if op.waits:
         out.append('\tgt_activity_waited();')

@@ -13,7 +13,7 @@ void gt_cold_begin_at(struct gt_cold_call *call, uint32_t op, uintptr_t here, ui
 	if (gt_unlikely(!t))
 		return;
 	call->id = gt_call_begin_at(t, domain, GT_OP_NUMBER(op), here, back);
-	call->start = gt_ticks();
+	call->start = gt_call_start(t, domain);
 }
 
 bool gt_cold_end(struct gt_cold_call *call, uint32_t op, uint64_t ret)

@@ -355,6 +355,16 @@ static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_dom
 	return gt_call_begin_at(t, domain, number, GT_HERE(), GT_RETURN());
 }
 
+/* Take the start of the call that gt_call_begin() began, and note it in case the call never
+ * returns. */
+static inline GT_IN_LINE uint64_t gt_call_start(struct gt_thread *t, enum gt_domain domain)
+{
+	uint64_t start = gt_ticks();
+
+	atomic_store_explicit(&t->slot->domains[domain].started, start, memory_order_relaxed);
+	return start;
+}
+
 /* Open a call that is not recorded, but whose GPU activities are recorded. Calls that the runtime
  * makes inside it do not count as the program's. End the call like any other. */
 static inline GT_IN_LINE uint64_t gt_call_begin_unrecorded(struct gt_thread *t)

@@ -26,6 +26,7 @@
  *   slot.seen, newest, started, dropped
  *                               the slot's thread         relaxed
  *   slot.wait                   the slot's thread         release of `id`, after the rest
+ *   segment.communicators[]     threads of the process    relaxed; key: compare-and-swap
  *   block.committed             the slot's thread         release   -> bytes below: whole records
  *   block.next                  the slot's thread         release   -> this block gets no more
  *                                                                   records
@@ -102,11 +103,25 @@ struct gt_slot_wait {
 	_Alignas(64) _Atomic uint64_t id; /* 0: none, or being written */
 	_Atomic uint64_t communicator;    /* the handle that the program passed */
 	/* number of collectives that the process has started on the communicator, this one
-	 * included; 0: a message, or not known */
+	 * included, counted as capture/collectives.h counts; 0: a message, or not known */
 	_Atomic uint64_t sequence;
-	_Atomic uint64_t peer; /* destination, source or root + 1; 0: none */
-	_Atomic uint64_t bytes;
+	/* destination, source or root + 1; 0: none, or any. A call that sends and receives: the
+	 * source */
+	_Atomic uint64_t peer;
+	_Atomic uint64_t bytes; /* 0: not known */
 };
+
+/* Number of collectives that the process has started on a communicator. An entry is never freed. If
+ * a handle is reused for a new communicator, its count starts at 0 again. */
+struct gt_communicator {
+	_Atomic uint64_t key; /* GT_COMMUNICATOR_KEY(); 0: free entry */
+	_Atomic uint64_t count;
+};
+/* Handles are compared by their lower halves, as in capture/collectives.h, because MPICH has only
+ * these. */
+#define GT_COMMUNICATOR_KEY(domain, handle) \
+	(UINT64_C(1) << 63 | (uint64_t)(domain) << 32 | (uint32_t)(handle))
+enum { GT_COMMUNICATORS = 128 };
 
 /* A thread's counts and ring. Slot 0 belongs to no thread: it has ordinal 0 and no ring, and counts
  * for threads that found no slot. */
@@ -246,6 +261,7 @@ struct gt_segment {
 	/* number of vendor plug-ins that are recording and hold their last records until they are
 	 * flushed */
 	_Atomic uint32_t plugins_open;
+	_Alignas(64) struct gt_communicator communicators[GT_COMMUNICATORS];
 };
 
 static inline struct gt_slot *gt_segment_slot(const struct gt_segment *r, uint32_t index)

@@ -210,7 +210,7 @@ static void begin_recording(struct open_call *c, uint32_t services)
 		gt_stacks_take(t, op, c->id);
 	else if (gt_unlikely(services & GT_SERVICE_SLOW))
 		c->slow_from_ns = gt_ticks_boottime();
-	c->start = gt_ticks();
+	c->start = gt_call_start(t, c->table->domain);
 }
 
 struct arguments {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define GT_DOMAIN_TINY 11
+#include "core/recording.h"
 #include "core/tap.h"
 #include "generated/hip_compiler_ops.h"
 #include "generated/hip_compiler_wraps.h"
@@ -25,6 +26,9 @@ static struct {
 static struct gt_slot slot;
 static _Atomic uint32_t epoch = 1;
 static unsigned drops;
+static struct gt_segment segment;
+
+struct gt_recording gt_recording = {.segment = &segment};
 
 struct gt_tap_options gt_tap_options = {.record_args = 1, .payload_cap = 64};
 _Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
@@ -131,6 +135,10 @@ extern gt_tiny_tiny_map_fn gt_tiny_tap0_tiny_map;
 extern gt_tiny_tiny_mark_fn gt_tiny_tap0_tiny_mark;
 extern gt_tiny_tiny_fill_fn gt_tiny_tap0_tiny_fill, gt_tiny_tap7_tiny_fill;
 extern gt_tiny_tiny_ask_fn gt_tiny_tap0_tiny_ask;
+extern gt_tiny_tiny_join_fn gt_tiny_tap0_tiny_join;
+extern gt_tiny_tiny_exchange_fn gt_tiny_tap0_tiny_exchange;
+extern gt_tiny_tiny_split_fn gt_tiny_tap0_tiny_split;
+extern gt_tiny_tiny_join_all_fn gt_tiny_tap0_tiny_join_all;
 extern gt_hip_compiler___hipPushCallConfiguration_fn
 	gt_hip_compiler_tap0___hipPushCallConfiguration;
 extern gt_hip_compiler___hipPopCallConfiguration_fn gt_hip_compiler_tap0___hipPopCallConfiguration;
@@ -224,6 +232,13 @@ static struct gt_tiny_size real_ask(void *stream, const void *secret, struct gt_
 	return (struct gt_tiny_size){7, 8, 9};
 }
 
+static int real_split(void *comm, void **made)
+{
+	(void)comm;
+	*made = answer.pointer;
+	return real_int();
+}
+
 static struct gt_call wrapped;
 
 void gt_tiny_wrap_tiny_free(const struct gt_call *call, tiny_queue queue)
@@ -257,6 +272,7 @@ static void begin(uint32_t services)
 		[GT_TINY_INDEX_tiny_map] = real_map,
 		[GT_TINY_INDEX_tiny_fill] = real_fill,
 		[GT_TINY_INDEX_tiny_ask] = real_ask,
+		[GT_TINY_INDEX_tiny_split] = real_split,
 	};
 
 	for (int n = 0; n < GT_INSTANCES; n++)
@@ -854,4 +870,119 @@ UNIT_TEST(call_of_an_api_that_nobody_asked_for_is_not_the_open_one)
 	gt_hip_compiler_tap0___hipPushCallConfiguration(one, one, 0, NULL);
 	CHECK_EQ(inside.id, 0);
 	CHECK_EQ(inside.depth, 0);
+}
+
+/* Open calls -------------------------------------------------------------------- */
+
+static struct gt_slot_wait seen_wait;
+static uint64_t seen_newest, seen_started;
+
+/* Runs inside the real call, as another process would read the slot while the call is open. */
+static void look(void)
+{
+	memcpy(&seen_wait, (void *)&slot.wait, sizeof seen_wait);
+	seen_newest = slot.domains[GT_DOMAIN_TINY].newest;
+	seen_started = slot.domains[GT_DOMAIN_TINY].started;
+}
+
+UNIT_TEST(start_of_an_open_call_is_in_the_slot)
+{
+	const uint64_t before = gt_ticks();
+
+	begin(GT_SERVICE_STREAM);
+	answer.inside = look;
+	gt_tiny_tap0_tiny_values((tiny_queue)0x10, 4000000000u, -5, SIZE_MAX, 16, 3);
+	CHECK_EQ(seen_newest, GT_CALL_WORD(GT_ID(7, 1), GT_TINY_tiny_values));
+	CHECK(seen_started >= before && seen_started <= gt_ticks());
+	CHECK_EQ(seen_started, record()->start);
+	CHECK_EQ(seen_wait.id, 0);
+}
+
+UNIT_TEST(collective_calls_are_counted_per_communicator)
+{
+	void *const comm = (void *)0x7f0000001000, *const other = (void *)0x7f0000002000;
+
+	begin(GT_SERVICE_STREAM);
+	answer.inside = look;
+	gt_tiny_tap0_tiny_join(2, 4096, comm);
+	CHECK_EQ(seen_wait.id, GT_ID(7, 1));
+	CHECK_EQ(seen_wait.communicator, (uintptr_t)comm);
+	CHECK_EQ(seen_wait.sequence, 1);
+	CHECK_EQ(seen_wait.peer, 3);
+	CHECK_EQ(seen_wait.bytes, 4096);
+	gt_tiny_tap0_tiny_join(-1, 8, other);
+	CHECK_EQ(seen_wait.sequence, 1);
+	CHECK_EQ(seen_wait.peer, 0);
+	gt_tiny_tap0_tiny_join(0, 8, comm);
+	CHECK_EQ(seen_wait.sequence, 2);
+	CHECK_EQ(seen_wait.peer, 1);
+}
+
+UNIT_TEST(messages_have_a_peer_and_are_not_counted)
+{
+	void *const comm = (void *)0x7f0000001000;
+
+	begin(GT_SERVICE_STREAM);
+	answer.inside = look;
+	gt_tiny_tap0_tiny_exchange(4, 5, comm);
+	CHECK_EQ(seen_wait.id, GT_ID(7, 1));
+	CHECK_EQ(seen_wait.sequence, 0);
+	CHECK_EQ(seen_wait.peer, 6); /* the source, which the call waits for */
+	gt_tiny_tap0_tiny_join(0, 8, comm);
+	CHECK_EQ(seen_wait.sequence, 1);
+}
+
+UNIT_TEST(new_communicator_with_an_old_handle_counts_from_one)
+{
+	void *const comm = (void *)0x7f0000001000, *const first = (void *)0x44000000;
+	void *made;
+
+	begin(GT_SERVICE_STREAM);
+	answer.inside = look;
+	gt_tiny_tap0_tiny_join(0, 8, comm);
+	answer.pointer = comm;
+	gt_tiny_tap0_tiny_split(first, &made);
+	CHECK_EQ(seen_wait.communicator, (uintptr_t)first);
+	CHECK_EQ(seen_wait.sequence, 1);
+	gt_tiny_tap0_tiny_join(0, 8, comm);
+	CHECK_EQ(seen_wait.sequence, 1);
+	answer.status = -3; /* nothing was created */
+	gt_tiny_tap0_tiny_split(first, &made);
+	gt_tiny_tap0_tiny_join(0, 8, comm);
+	CHECK_EQ(seen_wait.sequence, 2);
+}
+
+UNIT_TEST(call_that_closes_a_batch_waits_for_the_last_call_in_it)
+{
+	void *const comm = (void *)0x7f0000001000;
+
+	begin(GT_SERVICE_STREAM);
+	gt_tiny_tap0_tiny_join(2, 4096, comm);
+	answer.inside = look;
+	gt_tiny_tap0_tiny_join_all();
+	CHECK_EQ(seen_wait.id, GT_ID(7, 2));
+	CHECK_EQ(seen_wait.communicator, (uintptr_t)comm);
+	CHECK_EQ(seen_wait.sequence, 1);
+}
+
+UNIT_TEST(sequence_is_not_known_for_more_communicators_than_there_is_room_for)
+{
+	begin(GT_SERVICE_STREAM);
+	for (uintptr_t i = 0; i < GT_COMMUNICATORS; i++)
+		gt_tiny_tap0_tiny_join(0, 8, (void *)(0x1000 + 64 * i));
+	answer.inside = look;
+	gt_tiny_tap0_tiny_join(0, 8, (void *)0x10);
+	CHECK_EQ(seen_wait.sequence, 0);
+	CHECK_EQ(seen_wait.communicator, 0x10);
+	gt_tiny_tap0_tiny_join(0, 8, (void *)0x1000);
+	CHECK_EQ(seen_wait.sequence, 2);
+}
+
+UNIT_TEST(call_that_is_not_recorded_leaves_the_slot_alone)
+{
+	begin(0);
+	answer.inside = look;
+	gt_tiny_tap0_tiny_join(0, 8, (void *)0x10);
+	CHECK_EQ(seen_wait.id, 0);
+	CHECK_EQ(seen_started, 0);
 }

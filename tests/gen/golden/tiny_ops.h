@@ -19,6 +19,10 @@ enum gt_tiny_op {
 	GT_TINY_tiny_mark = 22,
 	GT_TINY_tiny_fill = 23,
 	GT_TINY_tiny_ask = 24,
+	GT_TINY_tiny_join = 25,
+	GT_TINY_tiny_exchange = 26,
+	GT_TINY_tiny_split = 27,
+	GT_TINY_tiny_join_all = 28,
 };
 
 /* Positions in arrays with one element per operation. Not stable. */
@@ -38,6 +42,10 @@ enum gt_tiny_index {
 	GT_TINY_INDEX_tiny_mark,
 	GT_TINY_INDEX_tiny_fill,
 	GT_TINY_INDEX_tiny_ask,
+	GT_TINY_INDEX_tiny_join,
+	GT_TINY_INDEX_tiny_exchange,
+	GT_TINY_INDEX_tiny_split,
+	GT_TINY_INDEX_tiny_join_all,
 	GT_TINY_INDEX_COUNT
 };
 

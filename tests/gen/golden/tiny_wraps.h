@@ -33,6 +33,10 @@ typedef void * gt_tiny_tiny_map_fn(tiny_queue queue, void *at, tiny_int *error);
 typedef tiny_int gt_tiny_tiny_mark_fn(tiny_queue queue, void **slots);
 typedef tiny_int gt_tiny_tiny_fill_fn(void *stream, void *at, struct gt_tiny_size size, unsigned short value, float factor, size_t count);
 typedef struct gt_tiny_size gt_tiny_tiny_ask_fn(void *stream, const void *secret, struct gt_tiny_size *size, float *factor);
+typedef tiny_int gt_tiny_tiny_join_fn(tiny_int root, size_t count, void *comm);
+typedef tiny_int gt_tiny_tiny_exchange_fn(tiny_int to_, tiny_int from, void *comm);
+typedef tiny_int gt_tiny_tiny_split_fn(void *comm, void **made);
+typedef tiny_int gt_tiny_tiny_join_all_fn(void);
 
 /* Arguments of operations as one struct each. */
 struct gt_tiny_args_tiny_values { tiny_queue queue; tiny_uint count; long number; size_t bytes_; unsigned mode; unsigned long access; };
@@ -49,5 +53,8 @@ struct gt_tiny_args_tiny_map { tiny_queue queue; void *at; tiny_int *error; };
 struct gt_tiny_args_tiny_mark { tiny_queue queue; void **slots; };
 struct gt_tiny_args_tiny_fill { void *stream; void *at; struct gt_tiny_size size; unsigned short value; float factor; size_t count; };
 struct gt_tiny_args_tiny_ask { void *stream; const void *secret; struct gt_tiny_size *size; float *factor; };
+struct gt_tiny_args_tiny_join { tiny_int root; size_t count; void *comm; };
+struct gt_tiny_args_tiny_exchange { tiny_int to_; tiny_int from; void *comm; };
+struct gt_tiny_args_tiny_split { void *comm; void **made; };
 
 #endif
