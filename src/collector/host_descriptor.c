@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* See host_descriptor.h. The other end of a pipe is the descriptor of another process with the same
+ * inode and the other access mode, which the permissions of the link in /proc/PID/fd show. */
+#include "collector/host_descriptor.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/clock_ns.h"
+
+enum {
+	DESCRIPTORS_MOST = 1024, /* per process and search */
+};
+#define SEARCH_AGAIN_NS UINT64_C(2000000000)
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+enum gt_host_state gt_host_descriptor_look(const struct gt_host_process *process, uint32_t tid,
+					   uint32_t descriptor, char text[GT_HOST_TEXT_BYTES])
+{
+	char path[48];
+	ssize_t n;
+	struct stat st;
+
+	/* the thread's own folder, because a thread may have its own descriptors */
+	snprintf(path, sizeof path, "%u/fd/%u", tid, descriptor);
+	n = readlinkat(process->tasks, path, text, GT_HOST_TEXT_BYTES - 1);
+	text[n < 0 ? 0 : n] = '\0';
+	if (n <= 0)
+		return GT_HOST_STATE_WAITING;
+	if (begins(text, "pipe:"))
+		return GT_HOST_STATE_PIPE;
+	if (begins(text, "socket:"))
+		return GT_HOST_STATE_SOCKET;
+	if (begins(text, "anon_inode:"))
+		return GT_HOST_STATE_POLLING;
+	if (fstatat(process->tasks, path, &st, 0))
+		return begins(text, "/dev/") ? GT_HOST_STATE_DRIVER : GT_HOST_STATE_FILE;
+	if (S_ISFIFO(st.st_mode))
+		return GT_HOST_STATE_PIPE;
+	/* a terminal is read like a pipe */
+	if (S_ISCHR(st.st_mode))
+		return begins(text, "/dev/pts/") || begins(text, "/dev/tty") ? GT_HOST_STATE_PIPE
+									     : GT_HOST_STATE_DRIVER;
+	return GT_HOST_STATE_FILE;
+}
+
+/* Return true if the process has the pipe or socket @link open, with the access that @writes is
+ * the other side of. */
+static bool has_other_end(uint32_t pid, const char *link, bool is_pipe, bool writes)
+{
+	char path[64], target[64];
+	const struct dirent *entry;
+	unsigned looked = 0;
+	bool found = false;
+	DIR *folder;
+
+	snprintf(path, sizeof path, "/proc/%u/fd", pid);
+	folder = opendir(path);
+	while (folder && !found && looked++ < DESCRIPTORS_MOST && (entry = readdir(folder))) {
+		ssize_t n = readlinkat(dirfd(folder), entry->d_name, target, sizeof target - 1);
+		struct stat st;
+
+		if (n <= 0)
+			continue;
+		target[n] = '\0';
+		if (strcmp(target, link))
+			continue;
+		found = !is_pipe ||
+			(fstatat(dirfd(folder), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			 (st.st_mode & (writes ? S_IRUSR : S_IWUSR)));
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+static struct gt_host_peer *find_entry(struct gt_host_peers *peers, uint64_t inode, uint32_t pid,
+				       bool writes)
+{
+	struct gt_host_peer *fresh;
+
+	for (unsigned i = 0; i < sizeof peers->entries / sizeof *peers->entries; i++) {
+		struct gt_host_peer *p = &peers->entries[i];
+
+		if (p->inode == inode && p->pid == pid && p->writes == writes)
+			return p;
+	}
+	fresh = &peers->entries[peers->next++ % (sizeof peers->entries / sizeof *peers->entries)];
+	*fresh = (struct gt_host_peer){.inode = inode, .pid = pid, .writes = writes};
+	return fresh;
+}
+
+/* Find the process at the other end. Return 0 if it is not among @pids. */
+static uint32_t find_peer(struct gt_host_peers *peers, uint32_t pid, bool writes,
+			  const uint32_t *pids, unsigned count, const char *link)
+{
+	const char *number = strchr(link, '[');
+	struct gt_host_peer *p;
+	uint64_t now = gt_clock_ns(CLOCK_BOOTTIME);
+
+	if (!number)
+		return 0;
+	p = find_entry(peers, strtoull(number + 1, NULL, 10), pid, writes);
+	if (p->searched_ns && (p->peer || now - p->searched_ns < SEARCH_AGAIN_NS))
+		return p->peer;
+	p->searched_ns = now;
+	for (unsigned i = 0; i < count && !p->peer; i++)
+		if (pids[i] != pid && has_other_end(pids[i], link, true, writes))
+			p->peer = pids[i];
+	if (!p->peer && has_other_end(pid, link, true, writes))
+		p->peer = pid;
+	return p->peer;
+}
+
+void gt_host_descriptor_describe(struct gt_host_peers *peers, uint32_t pid, bool writes,
+				 const uint32_t *pids, unsigned count,
+				 char text[GT_HOST_TEXT_BYTES])
+{
+	struct gt_host_process other;
+	char name[16] = "";
+	uint32_t peer;
+
+	if (begins(text, "socket:")) {
+		snprintf(text, GT_HOST_TEXT_BYTES, "socket");
+		return;
+	}
+	if (!begins(text, "pipe:"))
+		return;
+	peer = find_peer(peers, pid, writes, pids, count, text);
+	if (!peer) {
+		snprintf(text, GT_HOST_TEXT_BYTES, "pipe");
+	} else if (peer == pid) {
+		snprintf(text, GT_HOST_TEXT_BYTES, "pipe within the process");
+	} else {
+		if (!gt_host_process_open(peer, &other)) {
+			gt_host_read_name(&other, peer, name, sizeof name);
+			gt_host_process_close(&other);
+		}
+		snprintf(text, GT_HOST_TEXT_BYTES, "pipe %s %s%s(pid %u)", writes ? "to" : "from",
+			 name, name[0] ? " " : "", peer);
+	}
+}
