@@ -12,33 +12,13 @@
 #include "core/elf.h"
 #include "core/emit.h"
 #include "record/record.h"
+#include "unwind/python_layout.h"
 
 enum {
 	PROBES = 64,
 	NAME_BYTES = 512,
 	FILE_BYTES = 1024,
 	LINES_BYTES = 8192,
-	/* owner of the interpreter's own frames, from 3.12 on */
-	OWNER_INTERPRETER = 3,
-	/* low bits of a reference that encode its kind, from 3.14 on */
-	REFERENCE_BITS = 7,
-	TYPE_BASIC_SIZE = 32, /* in PyTypeObject */
-};
-
-/* Offsets and sizes of members, in bytes. */
-struct layout {
-	uint32_t thread_frame; /* offset of the innermost frame in the thread state */
-	/* true before 3.13: `thread_frame` then leads to a struct whose member at `inner_frame` is
-	 * the innermost frame */
-	bool is_indirect;
-	uint32_t inner_frame;
-	uint32_t frame_code, frame_previous, frame_instruction, frame_owner;
-	bool has_entry_flag; /* 3.11 has a flag instead of the owner */
-	uint32_t code_file, code_name, code_lines, code_first_line, code_begin;
-	uint32_t object_bytes;          /* size of an object's header */
-	uint32_t text_bytes;            /* header size of an ASCII text */
-	uint32_t other_bytes;           /* header size of any other text */
-	uint32_t ascii_bit, kind_shift; /* `compact` is the bit before `ascii` */
 };
 
 static struct {
@@ -46,87 +26,8 @@ static struct {
 	_Atomic uint32_t is_met; /* nonzero if the interpreter was examined */
 	void *(*get_thread)(void);
 	uintptr_t code_type, text_type, bytes_type;
-	struct layout at;
+	struct gt_python_layout at;
 } python;
-
-/* Layouts ----------------------------------------------------------------------------------- */
-
-static const struct layout layout_3_11 = {
-	.thread_frame = 56,
-	.is_indirect = true,
-	.inner_frame = 8,
-	.frame_code = 32,
-	.frame_previous = 48,
-	.frame_instruction = 56,
-	.frame_owner = 68,
-	.has_entry_flag = true,
-	.code_file = 112,
-	.code_name = 128,
-	.code_lines = 136,
-	.code_first_line = 72,
-	.code_begin = 184,
-	.object_bytes = 16,
-	.text_bytes = 48,
-	.other_bytes = 72,
-	.ascii_bit = 6,
-	.kind_shift = 2,
-};
-
-static const struct layout layout_3_12 = {
-	.thread_frame = 56,
-	.is_indirect = true,
-	.inner_frame = 0,
-	.frame_code = 0,
-	.frame_previous = 8,
-	.frame_instruction = 56,
-	.frame_owner = 70,
-	.code_file = 112,
-	.code_name = 128,
-	.code_lines = 136,
-	.code_first_line = 68,
-	.code_begin = 192,
-	.object_bytes = 16,
-	.text_bytes = 40,
-	.other_bytes = 56,
-	.ascii_bit = 6,
-	.kind_shift = 2,
-};
-
-/* Start of _PyRuntime in 3.13 and later, in words: _Py_DebugOffsets. Each part of it starts with
- * the size of the part's struct. */
-enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED, WORDS = 64 };
-enum { THREAD_FRAME = 4 };
-enum { FRAME_PREVIOUS = 1, FRAME_CODE, FRAME_INSTRUCTION, FRAME_OWNER = 5 };
-enum { CODE_FILE = 1, CODE_QUALNAME = 3, CODE_LINES, CODE_FIRST_LINE, CODE_BEGIN = 9 };
-
-static bool read_offsets(const uint64_t words[WORDS], uint32_t version, struct layout *at)
-{
-	const bool is_3_14 = version >> 16 >= 0x30e;
-	const uint64_t *thread = words + (is_3_14 ? 22 : 19), *frame = thread + 9,
-		       *code = frame + (is_3_14 ? 8 : 6), *object = code + (is_3_14 ? 11 : 10);
-
-	if (memcmp(words, "xdebugpy", 8) != 0 || words[WORD_VERSION] != version ||
-	    words[WORD_FREE_THREADED] || object[0] != 16)
-		return false;
-	*at = (struct layout){
-		.thread_frame = (uint32_t)thread[THREAD_FRAME],
-		.frame_code = (uint32_t)frame[FRAME_CODE],
-		.frame_previous = (uint32_t)frame[FRAME_PREVIOUS],
-		.frame_instruction = (uint32_t)frame[FRAME_INSTRUCTION],
-		.frame_owner = (uint32_t)frame[FRAME_OWNER],
-		.code_file = (uint32_t)code[CODE_FILE],
-		.code_name = (uint32_t)code[CODE_QUALNAME],
-		.code_lines = (uint32_t)code[CODE_LINES],
-		.code_first_line = (uint32_t)code[CODE_FIRST_LINE],
-		.code_begin = (uint32_t)code[CODE_BEGIN],
-		.object_bytes = (uint32_t)object[0],
-		.text_bytes = (uint32_t)object[0] + 24,
-		.other_bytes = (uint32_t)object[0] + 40,
-		.ascii_bit = 6,
-		.kind_shift = 2,
-	};
-	return true;
-}
 
 /* Verifying a layout ------------------------------------------------------------------------ */
 
@@ -158,37 +59,20 @@ static bool has_type(uintptr_t object, uintptr_t type)
 	       is == type;
 }
 
-/* Layout of a text: address of the first character, number of characters, bytes per character. */
-struct text_layout {
-	uintptr_t begin;
-	uint64_t length;
-	uint32_t width;
-	bool is_compact;
-};
-
-static struct text_layout lay_out_text(const struct layout *at, uintptr_t text, uint32_t state,
-				       uint64_t length)
-{
-	const bool is_ascii = state >> at->ascii_bit & 1;
-
-	return (struct text_layout){text + (is_ascii ? at->text_bytes : at->other_bytes), length,
-				    state >> at->kind_shift & 7, state >> (at->ascii_bit - 1) & 1};
-}
-
 /* Return true if the member of a code object is a text with the expected layout. The text's
  * terminator confirms the layout. */
-static bool has_text(const struct layout *at, uintptr_t code, uint32_t member)
+static bool has_text(const struct gt_python_layout *at, uintptr_t code, uint32_t member)
 {
 	uintptr_t text;
 	uint64_t length;
 	uint32_t state, end = 0;
-	struct text_layout l;
+	struct gt_python_text l;
 
 	if (!read_pointer(code + member, &text) || !has_type(text, python.text_type) ||
 	    !read_safely(text + at->object_bytes, &length, sizeof length) ||
 	    !read_safely(text + at->object_bytes + 16, &state, sizeof state))
 		return false;
-	l = lay_out_text(at, text, state, length);
+	l = gt_python_lay_out_text(at, text, state, length);
 	return l.is_compact && (l.width == 1 || l.width == 2 || l.width == 4) &&
 	       length < 1u << 20 && read_safely(l.begin + length * l.width, &end, l.width) && !end;
 }
@@ -201,22 +85,23 @@ static bool has_member(uintptr_t code, uint32_t member, uintptr_t type)
 	return read_pointer(code + member, &object) && has_type(object, type);
 }
 
-static bool is_code(const struct layout *at, uintptr_t code, uintptr_t instruction)
+static bool is_code(const struct gt_python_layout *at, uintptr_t code, uintptr_t instruction)
 {
 	uint64_t units;
 	uintptr_t size;
 	uint32_t line;
 
 	return has_type(code, python.code_type) &&
-	       read_pointer(python.code_type + TYPE_BASIC_SIZE, &size) && size == at->code_begin &&
-	       has_text(at, code, at->code_file) && has_text(at, code, at->code_name) &&
+	       read_pointer(python.code_type + GT_PYTHON_TYPE_BASIC_SIZE, &size) &&
+	       size == at->code_begin && has_text(at, code, at->code_file) &&
+	       has_text(at, code, at->code_name) &&
 	       has_member(code, at->code_lines, python.bytes_type) &&
 	       read_safely(code + at->code_first_line, &line, sizeof line) && line < 1u << 28 &&
 	       read_safely(code + at->object_bytes, &units, sizeof units) && units < 1u << 28 &&
 	       instruction - (code + at->code_begin) + 2 <= units * 2 + 2;
 }
 
-static bool find_first(const struct layout *at, uintptr_t *frame)
+static bool find_first(const struct gt_python_layout *at, uintptr_t *frame)
 {
 	uintptr_t thread = (uintptr_t)python.get_thread();
 
@@ -226,7 +111,7 @@ static bool find_first(const struct layout *at, uintptr_t *frame)
 }
 
 /* Return true if the thread's first frames match this layout. */
-static bool is_right(const struct layout *at)
+static bool is_right(const struct gt_python_layout *at)
 {
 	uintptr_t frame, code, instruction;
 	unsigned seen = 0;
@@ -240,9 +125,9 @@ static bool is_right(const struct layout *at)
 		    !read_pointer(frame + at->frame_instruction, &instruction) ||
 		    !read_safely(frame + at->frame_owner, &owner, 1))
 			return false;
-		if (at->has_entry_flag || owner < OWNER_INTERPRETER) {
-			if (owner > OWNER_INTERPRETER ||
-			    !is_code(at, code & ~(uintptr_t)REFERENCE_BITS, instruction))
+		if (at->has_entry_flag || owner < GT_PYTHON_OWNER_INTERPRETER) {
+			if (owner > GT_PYTHON_OWNER_INTERPRETER ||
+			    !is_code(at, code & ~(uintptr_t)GT_PYTHON_REFERENCE_BITS, instruction))
 				return false;
 			seen++;
 		}
@@ -272,17 +157,12 @@ static void complain(struct gt_thread *t, uint32_t version, const char *why)
 
 static bool choose_layout(uint32_t version, uintptr_t runtime)
 {
-	uint64_t words[WORDS];
+	uint64_t words[GT_PYTHON_OFFSET_WORDS];
 
-	switch (version >> 16) {
-	case 0x30b: python.at = layout_3_11; return true;
-	case 0x30c: python.at = layout_3_12; return true;
-	case 0x30d:
-	case 0x30e:
-		return runtime && read_safely(runtime, words, sizeof words) &&
-		       read_offsets(words, version, &python.at);
-	default: return false;
-	}
+	if (gt_python_publishes_offsets(version) &&
+	    (!runtime || !read_safely(runtime, words, sizeof words)))
+		return false;
+	return gt_python_choose_layout(version, words, &python.at);
 }
 
 bool gt_python_meet(struct gt_thread *t, const struct gt_unwind_object *o)
@@ -324,7 +204,7 @@ static inline uintptr_t pointer_at(uintptr_t at)
 
 unsigned gt_python_walk(struct gt_python_frame *frames)
 {
-	const struct layout *at = &python.at;
+	const struct gt_python_layout *at = &python.at;
 	uintptr_t frame;
 	unsigned count = 0;
 
@@ -338,11 +218,11 @@ unsigned gt_python_walk(struct gt_python_frame *frames)
 		frame = pointer_at(frame + at->inner_frame);
 	for (; frame && count < GT_PYTHON_MOST; frame = pointer_at(frame + at->frame_previous)) {
 		const uintptr_t code =
-			pointer_at(frame + at->frame_code) & ~(uintptr_t)REFERENCE_BITS;
+			pointer_at(frame + at->frame_code) & ~(uintptr_t)GT_PYTHON_REFERENCE_BITS;
 		const uint8_t owner = *(const uint8_t *)(frame + at->frame_owner);
 		struct gt_python_frame *f = &frames[count];
 
-		if (!at->has_entry_flag && owner >= OWNER_INTERPRETER) {
+		if (!at->has_entry_flag && owner >= GT_PYTHON_OWNER_INTERPRETER) {
 			if (count)
 				f[-1].is_entry = true;
 			continue;
@@ -366,52 +246,22 @@ unsigned gt_python_walk(struct gt_python_frame *frames)
 
 /* Code objects ------------------------------------------------------------------------------ */
 
-static char *put_letter(char *to, uint32_t letter)
-{
-	if (letter < 0x80) {
-		*to++ = (char)letter;
-	} else if (letter < 0x800) {
-		*to++ = (char)(0xc0 | letter >> 6);
-		*to++ = (char)(0x80 | (letter & 63));
-	} else if (letter < 0x10000) {
-		*to++ = (char)(0xe0 | letter >> 12);
-		*to++ = (char)(0x80 | (letter >> 6 & 63));
-		*to++ = (char)(0x80 | (letter & 63));
-	} else {
-		*to++ = (char)(0xf0 | letter >> 18);
-		*to++ = (char)(0x80 | (letter >> 12 & 63));
-		*to++ = (char)(0x80 | (letter >> 6 & 63));
-		*to++ = (char)(0x80 | (letter & 63));
-	}
-	return to;
-}
-
 /* Copy Python's text as UTF-8 with a terminating NUL, truncated to @room. Return the end of the
  * copy. */
 static char *put_text(char *to, size_t room, uintptr_t text)
 {
-	const struct layout *at = &python.at;
-	const struct text_layout l =
-		lay_out_text(at, text, *(const uint32_t *)(text + at->object_bytes + 16),
-			     *(const uint64_t *)(text + at->object_bytes));
-	const uint8_t *from = (const uint8_t *)l.begin;
-	char *const end = to + room - 5;
+	const struct gt_python_layout *at = &python.at;
+	const struct gt_python_text l =
+		gt_python_lay_out_text(at, text, *(const uint32_t *)(text + at->object_bytes + 16),
+				       *(const uint64_t *)(text + at->object_bytes));
 
-	for (uint64_t i = 0; i < l.length && to < end; i++) {
-		uint32_t letter = l.width == 1   ? from[i]
-				  : l.width == 2 ? ((const uint16_t *)from)[i]
-						 : ((const uint32_t *)from)[i];
-
-		to = put_letter(to, letter ? letter : '?');
-	}
-	*to++ = '\0';
-	return to;
+	return gt_python_put_text(to, room, (const void *)l.begin, l.length, l.width);
 }
 
 static bool write_code(struct gt_thread *t, uint32_t number, uintptr_t code)
 {
 	enum { MOST = NAME_BYTES + FILE_BYTES + LINES_BYTES };
-	const struct layout *at = &python.at;
+	const struct gt_python_layout *at = &python.at;
 	const uintptr_t lines = pointer_at(code + at->code_lines);
 	const size_t fixed = sizeof(struct gt_record_code);
 	char text[NAME_BYTES + FILE_BYTES], *end = text;

@@ -3,7 +3,7 @@
  * (.eh_frame), or with frame pointers for code that has no tables.
  *
  *   pc ─► rule {where the caller's frame starts, where its rbp is} ─► return address ─► ..
- *          └─ from the thread's cache, else from the module's .eh_frame (unwind_tables.c)
+ *          └─ from the thread's cache, else from the module's .eh_frame (unwind/unwind_rules.h)
  *
  * Memory read: the tables of mapped modules, and the stack between the stack pointer and the end of
  * the stack. If the stack is not the thread's own (a coroutine's, a signal handler's), the kernel
@@ -18,48 +18,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "unwind/unwind_rules.h"
+
 enum { GT_UNWIND_MOST = 128, GT_UNWIND_RULES = 512, GT_UNWIND_COPY = 16384 };
-
-/* Ways to get from a frame to its caller. */
-enum gt_unwind_kind {
-	GT_UNWIND_UNKNOWN = 0, /* no rule found: use the frame pointer, if it leads to code */
-	GT_UNWIND_BY_SP,       /* the caller's frame starts at rsp + offset */
-	GT_UNWIND_BY_BP,       /* the caller's frame starts at rbp + offset */
-	GT_UNWIND_BY_SLOT,     /* the caller's frame starts at the address stored at rbp + offset */
-	GT_UNWIND_SIGNAL,      /* the kernel called the frame: a ucontext_t is at rsp */
-	GT_UNWIND_LAST,        /* the outermost frame */
-};
-enum gt_unwind_saved {
-	GT_UNWIND_SAME = 0, /* rbp is unchanged since the call */
-	GT_UNWIND_AT_FRAME, /* rbp is stored at the caller's frame + offset */
-	GT_UNWIND_AT_BP,    /* rbp is stored at rbp + offset */
-};
-struct gt_unwind_rule {
-	uintptr_t pc;
-	int32_t offset;
-	int16_t saved_offset;
-	uint8_t kind, saved;
-};
-
-/* A module of the process, as the dynamic linker has mapped it. */
-struct gt_unwind_object {
-	uintptr_t start, end; /* mapped range */
-	uintptr_t base;       /* load address: added to the addresses in the module's file */
-	const void *table;    /* .eh_frame_hdr; NULL: no table */
-	const char *path;     /* "" for the program itself */
-	const void *dynamic;  /* dynamic section; NULL: none */
-};
 
 /* Call once, before the other functions. */
 void gt_unwind_init(void);
 
 /* Return false if @pc is in no module. */
 bool gt_unwind_find_object(uintptr_t pc, struct gt_unwind_object *object);
-
-/* Find the rule for @pc in the tables of @object; UNKNOWN if the tables contain no supported
- * rule. */
-void gt_unwind_find_rule(const struct gt_unwind_object *object, uintptr_t pc,
-			 struct gt_unwind_rule *rule);
 
 /* Buffers of one thread; zeroed initially. */
 struct gt_unwind_area {
