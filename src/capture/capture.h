@@ -192,6 +192,9 @@ void gt_capture_stream_destroy(struct gt_stream *s);
 /* Return the highest call id of @domain among all records given to the stream, whether they were
  * written or not; 0: no calls. */
 uint64_t gt_capture_stream_newest_call(const struct gt_stream *s, enum gt_domain domain);
+/* Return the operation, GT_OP(), of the call that returned last, and its end in host ticks; 0: the
+ * stream has no calls. */
+uint32_t gt_capture_stream_last_call(const struct gt_stream *s, uint64_t *end);
 
 /**
  * gt_capture_write_records() - encode whole records into the capture

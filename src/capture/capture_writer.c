@@ -297,6 +297,12 @@ uint64_t gt_capture_stream_newest_call(const struct gt_stream *s, enum gt_domain
 	return s->encoder.newest_call[domain];
 }
 
+uint32_t gt_capture_stream_last_call(const struct gt_stream *s, uint64_t *end)
+{
+	*end = s->encoder.last_call_end;
+	return s->encoder.last_call;
+}
+
 void gt_capture_stream_destroy(struct gt_stream *s)
 {
 	struct gt_capture_writer *w;

@@ -16,6 +16,8 @@ void gt_encoder_init(struct gt_encoder *e, uint32_t ordinal)
 	e->run = GT_FOR_THIS_CPU(gt_encoder_run);
 	memset(e->total, 0, sizeof e->total);
 	memset(e->newest_call, 0, sizeof e->newest_call);
+	e->last_call = 0;
+	e->last_call_end = 0;
 	e->kernels = 0;
 	gt_encoder_reset(e, NULL, 0);
 }

@@ -30,6 +30,7 @@ struct hot {
 	uint64_t last_end, expect_id;
 	/* bitwise or of all durations, whose highest bit is set if a call ended before its start */
 	uint64_t durations;
+	uint32_t call; /* operation of the last call; 0: none */
 };
 
 /* Return true if gputap writes rows with such a head. Called once per shape and block. */
@@ -178,6 +179,7 @@ static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint
 		p = put_id(p, id - hot->expect_id);
 	}
 	hot->last_end = stop;
+	hot->call = (uint32_t)(head >> 32);
 	hot->expect_id = id + 1;
 	e->first_ticks = start < e->first_ticks ? start : e->first_ticks;
 	e->last_ticks = stop > e->last_ticks ? stop : e->last_ticks;
@@ -273,7 +275,7 @@ static inline bool is_valid_head(uint32_t words, uint32_t kind, uint32_t op, uin
 const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const uint64_t *end,
 			       enum gt_encode_stop *stop)
 {
-	struct hot hot = {e->p, e->last_end, e->expect_id, 0};
+	struct hot hot = {e->p, e->last_end, e->expect_id, 0, 0};
 	uint8_t *const limit = e->end;
 	uint32_t rows = 0;
 
@@ -323,6 +325,10 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 	e->p = hot.p;
 	e->last_end = hot.last_end;
 	e->expect_id = hot.expect_id;
+	if (hot.call) {
+		e->last_call = hot.call;
+		e->last_call_end = hot.last_end;
+	}
 	e->rows += rows;
 	if (hot.durations >> 63)
 		e->doubted = true;

@@ -57,6 +57,9 @@ struct gt_encoder {
 	uint64_t block_total[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 	uint64_t kernels;                      /* since create */
 	uint64_t newest_call[GT_DOMAIN_COUNT]; /* highest id since creation; 0: none */
+	/* the call that returned last, since creation: GT_OP(), 0: none; host ticks of its end */
+	uint32_t last_call;
+	uint64_t last_call_end;
 	/* summary of the block, see struct gt_file_bounds */
 	/* device_count: GT_FILE_DEVICES_LOST if there are too many devices */
 	uint32_t marks, device_count;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls that had not returned when the collector looked (GT_RECORD_OPEN). The collector may have
- * written the same call several times, for example for a snapshot and at the end of the process.
- * The last record counts. */
+ * looked several times, for example for a snapshot and at the end of the process. All records of
+ * one look have the same time, and the records of a process's last look count. A record with id 0
+ * says that no call was open any more. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -73,9 +74,16 @@ int gt_open_calls_finish(struct gt_capture *c)
 	status = gt_sort_stable(list, count, sizeof *list, compare_open_calls);
 	if (status)
 		return status;
-	for (size_t i = 0; i < count; i++)
-		if (i + 1 == count || compare_open_calls(&list[i], &list[i + 1]))
-			list[c->open_call_count++] = list[i];
+	for (size_t first = 0, end; first < count; first = end) {
+		uint64_t seen_ns = 0;
+
+		for (end = first; end < count && list[end].process == list[first].process; end++)
+			if (list[end].seen_ns > seen_ns)
+				seen_ns = list[end].seen_ns;
+		for (size_t i = first; i < end; i++)
+			if (list[i].seen_ns == seen_ns && list[i].id)
+				list[c->open_call_count++] = list[i];
+	}
 	return 0;
 }
 

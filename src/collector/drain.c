@@ -16,6 +16,7 @@
 #include "collector/events.h"
 #include "collector/guard.h"
 #include "collector/not_traced.h"
+#include "collector/open_calls_live.h"
 #include "collector/process_counts.h"
 #include "collector/process_windows.h"
 #include "collector/ring_reader.h"
@@ -188,6 +189,8 @@ void gt_drain_write_settled(struct gt_drain *d, struct gt_process *process)
 void gt_drain_write_clock(struct gt_drain *d, const struct gt_clock_tuple *tuple)
 {
 	gt_capture_write_clock(d->writer, tuple);
+	if (!d->first_clock.ticks)
+		d->first_clock = *tuple;
 	if (!d->recovering) {
 		if (d->latest_ticks == UINT64_MAX && tuple->ticks > TICKS_BEFORE)
 			d->earliest_ticks = tuple->ticks - TICKS_BEFORE;
@@ -283,6 +286,7 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 	gt_process_sum_counts(d, process, process->exited, &counts);
 	if (info.ended && !info.proper_end)
 		gt_events_write_open_calls(d, process, &counts);
+	gt_open_calls_write(d, process, true);
 	gt_events_write_open_plugins(d, process);
 	/* the process has changed its own rank since its start: core/rank_variables.c */
 	if (!process->lost && memcmp(&process->rank, &info.rank, sizeof info.rank))

@@ -52,15 +52,17 @@ struct gt_process {
 	_Atomic bool is_unseen; /* no pidfd was opened: gone, or in another namespace */
 	/* true if exec has replaced the process, so that another process has its pid */
 	bool replaced;
-	bool stopped; /* true if the collector has asked the process to stop recording */
-	bool ended;   /* true if the last records were written */
-	bool torn;    /* true if any data in its memory was corrupt */
+	bool stopped;        /* true if the collector has asked the process to stop recording */
+	bool ended;          /* true if the last records were written */
+	bool has_open_calls; /* true if the last written set of open calls is not empty */
+	bool torn;           /* true if any data in its memory was corrupt */
 	/* true if own_threads.c has examined the thread that follows the session */
 	bool has_slices;
 	_Atomic bool lost; /* true if the segment is too corrupt to be read any longer */
 	/* segment.full_count at the last look; time at which the last records were read; time at
 	 * which the last counts were written */
 	uint64_t full_seen, active_ns, counted_ns;
+	uint64_t activity_ns; /* time at which the last GPU activity was read; 0: none */
 	int32_t wait_status;
 	/* used in memory.c */
 	uint32_t group, blocks_seen, block_limit; /* segment.blocks_used and block_limit, checked */

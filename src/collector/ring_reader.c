@@ -73,17 +73,30 @@ static void count_lost_records(const uint8_t *data, size_t bytes, struct gt_coun
 	}
 }
 
+static uint64_t count_activities(const struct gt_counts *counts)
+{
+	uint64_t sum = 0;
+
+	for (int k = 0; k < GT_DOMAIN_COUNT; k++)
+		sum += counts->recorded[GT_CLASS_DEVICE][k];
+	return sum;
+}
+
 static void read_records(struct gt_drain *d, struct gt_process *process, struct gt_ring *ring,
 			 uint32_t committed, uint64_t now_ns)
 {
 	const uint8_t *data = gt_block_data(gt_process_block(process, ring->block)) + ring->at;
 	size_t bytes = committed - ring->at;
+	uint64_t activities;
 	int status;
 
 	gt_batch_touch(d, process);
 	if (d->triggers)
 		gt_triggers_look(d->triggers, process, data, bytes);
+	activities = count_activities(&process->pending);
 	status = gt_capture_write_records(ring->stream, data, bytes, &process->pending);
+	if (count_activities(&process->pending) != activities)
+		process->activity_ns = now_ns;
 	if (gt_capture_stream_is_doubted(ring->stream, d->earliest_ticks, d->latest_ticks))
 		/* the block was overwritten in a way that leaves readable records */
 		process->torn = true;

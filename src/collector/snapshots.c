@@ -12,6 +12,7 @@
 
 #include "clock/clock.h"
 #include "collector/batch.h"
+#include "collector/open_calls_live.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
 
@@ -101,6 +102,8 @@ static void settle(struct gt_drain *d)
 		for (size_t k = 0; k < d->process_count; k++)
 			bytes += gt_drain_process(d, d->processes[k], GT_DRAIN_NOW, now);
 	}
+	for (size_t k = 0; k < d->process_count; k++)
+		gt_open_calls_write(d, d->processes[k], false);
 	/* the rings are flushed before the sums are written, because a failed flush counts records
 	 * as lost */
 	gt_batch_commit(d);
