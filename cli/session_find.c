@@ -314,6 +314,35 @@ int session_ask(const char *folder, const char *request, struct session_answer *
 	return take_answer(&e, out);
 }
 
+void session_list_ask(const struct session_list *list, const struct session_found *only,
+		      const char *request, struct session_answer *answers)
+{
+	const uint64_t deadline_ns = get_deadline(ANSWER_SECONDS);
+	char line[GT_CONTROL_REQUEST_BYTES];
+	size_t n;
+
+	memset(answers, 0, list->count * sizeof *answers);
+	if (snprintf(line, sizeof line, "%s\n", request) >= (int)sizeof line)
+		return;
+	for (size_t at = 0; at < list->count; at += n) {
+		struct exchange all[EXCHANGES_MOST];
+		size_t asked[EXCHANGES_MOST], count = 0;
+
+		n = list->count - at < EXCHANGES_MOST ? list->count - at : EXCHANGES_MOST;
+		for (size_t i = at; i < at + n; i++) {
+			if (only && only != &list->sessions[i])
+				continue;
+			asked[count] = i;
+			all[count++] =
+				(struct exchange){.folder = list->sessions[i].folder, .line = line};
+		}
+		exchange_all(all, count, deadline_ns);
+		for (size_t i = 0; i < count; i++)
+			if (take_answer(&all[i], &answers[asked[i]]))
+				gt_error_clear();
+	}
+}
+
 int session_ask_state(const char *folder, struct session_answer *out)
 {
 	int status = session_ask(folder, "session", out);

@@ -70,6 +70,14 @@ const char *session_name(const struct session_list *list, const struct session_f
  */
 int session_ask(const char *folder, const char *request, struct session_answer *out);
 void session_answer_fini(struct session_answer *answer);
+/**
+ * session_list_ask() - send a request to all sessions in parallel
+ * @only: NULL, or the only session to query
+ * @answers: receives an answer for each session of the list, an empty one if the session did not
+ *           answer or does not know the request
+ */
+void session_list_ask(const struct session_list *list, const struct session_found *only,
+		      const char *request, struct session_answer *answers);
 /* Send "session", or "status" if the session's gputap does not know "session". */
 int session_ask_state(const char *folder, struct session_answer *out);
 /* Return the value of a line; "": no such line. */

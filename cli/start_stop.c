@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/grid.h"
 #include "cli/session_find.h"
+#include "cli/stuck_threads.h"
 #include "cli/ui.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
@@ -51,7 +52,9 @@ static const char status_help[] =
 	"gputap status [SESSION]\n"
 	"\n"
 	"List running sessions: capture, program, number of processes, start time,\n"
-	"whether they record or are paused, and how much they have recorded.\n"
+	"whether they record or are paused, and how much they have recorded. A second\n"
+	"table shows the threads that have neither started nor ended a call for a second:\n"
+	"the call that is open, since when, and whether the GPU is idle.\n"
 	"SESSION is the name of a session's capture or the id of one of its processes\n"
 	"(`gputap run` or any traced process); default: all sessions. Only the owner of a\n"
 	"session and root can access it.\n"
@@ -61,12 +64,22 @@ static const char status_help[] =
 	"  gputap status --json 4711   the session of process 4711, for scripts\n"
 	"\n"
 	"Options\n"
+	"  -a, --all     show the calls of all threads, also of those with progress\n"
 	"      --json    print JSON for scripts\n"
 	"  -h, --help\n";
 
 #define WAIT_NS UINT64_C(2000000000)
 
-enum { OPT_JSON = 256, PATH_ROOM = 30 };
+enum {
+	OPT_JSON = 256,
+	PATH_ROOM = 30,
+	STUCK_MS = 1000, /* shortest time without a call that starts or ends */
+};
+
+struct status_choice {
+	bool json;
+	bool all; /* all threads, even those with progress */
+};
 
 static const struct option options[] = {
 	{"help", no_argument, NULL, 'h'},
@@ -77,6 +90,7 @@ static const struct option options[] = {
 static const struct option status_options[] = {
 	{"help", no_argument, NULL, 'h'},
 	{"json", no_argument, NULL, OPT_JSON},
+	{"all", no_argument, NULL, 'a'},
 	{NULL, 0, NULL, 0},
 };
 
@@ -267,10 +281,13 @@ static void add_session(struct grid *g, const struct session_list *list,
 }
 
 static void print_sessions(const struct session_list *list, const struct session_found *only,
-			   bool json)
+			   const struct status_choice *choice)
 {
 	struct json j = {.out = stdout};
+	struct stuck_list stuck;
 	struct grid g;
+
+	stuck_list_read(&stuck, list, only, choice->all ? 0 : STUCK_MS);
 
 	grid_init(&g, "sessions", columns, sizeof columns / sizeof *columns);
 	g.heading = "";
@@ -278,28 +295,32 @@ static void print_sessions(const struct session_list *list, const struct session
 	for (size_t i = 0; i < list->count; i++)
 		if (!only || only == &list->sessions[i])
 			add_session(&g, list, &list->sessions[i]);
-	if (json) {
+	if (choice->json) {
 		json_object(&j, NULL);
 		grid_print_json(&g, &j, 0);
+		stuck_list_print_json(&stuck, &j);
 		json_close(&j);
 	} else {
 		grid_print_text(&g, stdout, 0);
+		stuck_list_print_text(&stuck, stdout, choice->all, 0);
 	}
 	grid_fini(&g);
+	stuck_list_fini(&stuck);
 }
 
 static int run_status(int argc, char **argv)
 {
 	struct session_list list;
 	const struct session_found *only = NULL;
-	bool json = false;
+	struct status_choice choice = {0};
 	int option, code = GT_EXIT_OK;
 
 	opterr = 0;
 	optind = 1;
-	while ((option = getopt_long(argc, argv, ":h", status_options, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, ":ah", status_options, NULL)) != -1)
 		switch (option) {
-		case OPT_JSON: json = true; break;
+		case OPT_JSON: choice.json = true; break;
+		case 'a': choice.all = true; break;
 		case 'h': fputs(status_help, stdout); return GT_EXIT_OK;
 		default: return ui_bad_option("status", argv, status_options);
 		}
@@ -311,7 +332,7 @@ static int run_status(int argc, char **argv)
 	if (argv[optind])
 		code = session_find(&list, argv[optind], &only);
 	if (!code)
-		print_sessions(&list, only, json);
+		print_sessions(&list, only, &choice);
 	if (!code && !only && list.silent_own)
 		ui_note("%zu more session%s did not answer: is `gputap run` stopped?",
 			list.silent_own, list.silent_own == 1 ? "" : "s");

@@ -219,7 +219,7 @@ _gputap_start() {
 }
 
 _gputap_status() {
-	if [[ $cur == -* ]]; then _gputap_words "--json --help"; else _gputap_sessions; fi
+	if [[ $cur == -* ]]; then _gputap_words "--all --json --help"; else _gputap_sessions; fi
 }
 
 _gputap_list_command() {

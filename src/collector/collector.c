@@ -47,6 +47,7 @@
 #include "collector/memory.h"
 #include "collector/proc_files.h"
 #include "collector/session_status.h"
+#include "collector/session_threads.h"
 #include "collector/session_windows.h"
 #include "collector/snapshots.h"
 #include "collector/survivors.h"
@@ -328,6 +329,7 @@ static void open_control(struct collector *c, const struct gt_run_options *o, ch
 					       .wanted = o->wanted ? o->wanted : o->output,
 					       .since_ns = gt_clock_ns(CLOCK_BOOTTIME)};
 	gt_session_status_offer(&c->status, &c->control);
+	gt_session_threads_offer(&c->drain, &c->control);
 	gt_snapshots_offer(&c->snapshots, &c->control);
 	if (gt_control_open(&c->control, &c->folder, c->epoll))
 		gt_error_clear();

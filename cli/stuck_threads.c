@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/* See stuck_threads.h. */
+#include "cli/stuck_threads.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/lookup.h"
+#include "cli/ui.h"
+#include "collector/control.h"
+#include "util/error.h"
+
+/* Reading --------------------------------------------------------------------------- */
+
+/* Return a word of a line such as "tid=12 name=a%20b", unescaped. The caller frees it. NULL: the
+ * line has no such word. */
+static char *copy_word(const char *line, const char *key)
+{
+	size_t n = strlen(key);
+	char *value;
+
+	for (const char *p = line; *p;) {
+		size_t length = strcspn(p, " ");
+
+		if (length > n && p[n] == '=' && !strncmp(p, key, n)) {
+			value = strndup(p + n + 1, length - n - 1);
+			if (value)
+				gt_control_unescape(value);
+			return value;
+		}
+		p += length;
+		p += strspn(p, " ");
+	}
+	return NULL;
+}
+
+static char *copy_text(const char *line, const char *key)
+{
+	char *value = copy_word(line, key);
+
+	return value ? value : strdup("");
+}
+
+/* Return false if the word is missing or empty. */
+static bool read_number(const char *line, const char *key, uint64_t *out)
+{
+	char *value = copy_word(line, key);
+	bool is_there = value && *value;
+
+	*out = is_there ? strtoull(value, NULL, 10) : 0;
+	free(value);
+	return is_there;
+}
+
+static uint64_t get_number(const char *line, const char *key)
+{
+	uint64_t n;
+
+	read_number(line, key, &n);
+	return n;
+}
+
+static int64_t get_signed(const char *line, const char *key)
+{
+	char *value = copy_word(line, key);
+	int64_t n = value && *value ? strtoll(value, NULL, 10) : -1;
+
+	free(value);
+	return n;
+}
+
+static void add_process(struct stuck_list *l, const char *session, const char *line)
+{
+	char *ended = copy_text(line, "ended");
+	struct stuck_process p = {.session = session,
+				  .index = (uint32_t)get_number(line, "process"),
+				  .pid = (uint32_t)get_number(line, "pid"),
+				  .rank = get_signed(line, "rank"),
+				  .size = get_signed(line, "size"),
+				  .exe = copy_text(line, "exe"),
+				  .pending = get_number(line, "pending"),
+				  .busy = get_number(line, "busy"),
+				  .ended = ended && !strcmp(ended, "yes")};
+
+	free(ended);
+	p.has_activity = read_number(line, "activity_ns", &p.activity_ns);
+	GROW_LIST(l->processes, l->process_count, l->process_room);
+	l->processes[l->process_count++] = p;
+}
+
+static void add_thread(struct stuck_list *l, const char *line)
+{
+	struct stuck_thread t = {.process = l->process_count - 1,
+				 .tid = (uint32_t)get_number(line, "tid"),
+				 .name = copy_text(line, "name"),
+				 .calls = copy_text(line, "calls"),
+				 .domain = copy_text(line, "domain"),
+				 .communicator = get_number(line, "communicator"),
+				 .sequence = get_number(line, "sequence"),
+				 .peer = get_number(line, "peer"),
+				 .bytes = get_number(line, "bytes"),
+				 .last = copy_text(line, "last")};
+
+	t.has_start = read_number(line, "for_ns", &t.for_ns);
+	t.has_last = read_number(line, "last_ns", &t.last_ns);
+	GROW_LIST(l->threads, l->thread_count, l->thread_room);
+	l->threads[l->thread_count++] = t;
+}
+
+static bool is_outside(const struct stuck_thread *t)
+{
+	return !*t->calls;
+}
+
+/* Choose the threads that text shows. Most programs have threads that make a few calls and then
+ * wait for work outside any call. Such a thread is of interest only if no thread of its process
+ * makes progress and it was the last to make a call. */
+static void choose_threads(struct stuck_list *l)
+{
+	for (size_t i = 0; i < l->thread_count; i++) {
+		struct stuck_thread *t = &l->threads[i];
+		const struct stuck_process *p = &l->processes[t->process];
+
+		t->is_shown = !p->ended && (!is_outside(t) || (!p->busy && t->has_last));
+		for (size_t k = 0; k < l->thread_count && t->is_shown && is_outside(t); k++)
+			if (l->threads[k].process == t->process && is_outside(&l->threads[k]) &&
+			    l->threads[k].has_last && l->threads[k].last_ns < t->last_ns)
+				t->is_shown = false;
+	}
+}
+
+static void add_answer(struct stuck_list *l, const struct session_found *s,
+		       const struct session_answer *a)
+{
+	size_t before = l->process_count;
+
+	for (size_t i = 0; i < a->count; i++)
+		if (!strncmp(a->lines[i], "process=", 8))
+			add_process(l, session_value(&s->status, "output"), a->lines[i]);
+		else if (!strncmp(a->lines[i], "thread=", 7) && l->process_count > before)
+			add_thread(l, a->lines[i]);
+}
+
+void stuck_list_read(struct stuck_list *l, const struct session_list *sessions,
+		     const struct session_found *only, uint64_t least_ms)
+{
+	struct session_answer *answers = allocate_list(sessions->count + 1, sizeof *answers);
+	char request[64];
+
+	*l = (struct stuck_list){0};
+	snprintf(request, sizeof request, "threads least_ms=%" PRIu64, least_ms);
+	session_list_ask(sessions, only, request, answers);
+	for (size_t i = 0; i < sessions->count; i++) {
+		add_answer(l, &sessions->sessions[i], &answers[i]);
+		session_answer_fini(&answers[i]);
+	}
+	free(answers);
+	choose_threads(l);
+}
+
+void stuck_list_fini(struct stuck_list *l)
+{
+	for (size_t i = 0; i < l->process_count; i++)
+		free(l->processes[i].exe);
+	for (size_t i = 0; i < l->thread_count; i++) {
+		struct stuck_thread *t = &l->threads[i];
+
+		free(t->name);
+		free(t->calls);
+		free(t->domain);
+		free(t->last);
+	}
+	free(l->processes);
+	free(l->threads);
+	*l = (struct stuck_list){0};
+}
+
+/* Text ------------------------------------------------------------------------------ */
+
+enum { RANKS_BYTES = 160, NAMED_MOST = 3 };
+
+/* Rows of the table that differ only in their process or thread. */
+struct group {
+	const struct stuck_list *list;
+	const struct stuck_thread **threads;
+	size_t count, room;
+};
+
+static bool is_equal(const struct stuck_list *l, const struct stuck_thread *a,
+		     const struct stuck_thread *b)
+{
+	const struct stuck_process *p = &l->processes[a->process], *q = &l->processes[b->process];
+
+	return !strcmp(a->calls, b->calls) && a->sequence == b->sequence &&
+	       (!is_outside(a) || !strcmp(a->last, b->last)) && !strcmp(p->exe, q->exe) &&
+	       (p->rank < 0) == (q->rank < 0) && (a->tid == p->pid) == (b->tid == q->pid) &&
+	       !p->pending == !q->pending && p->has_activity == q->has_activity;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Write "rank 3" or "ranks 0-2, 4-63". */
+static const char *name_ranks(struct grid *g, const struct group *group)
+{
+	int64_t *ranks = allocate_list(group->count, sizeof *ranks);
+	char text[RANKS_BYTES] = "";
+	size_t n = 0, used = 0, distinct = 0;
+
+	for (size_t i = 0; i < group->count; i++)
+		ranks[n++] = group->list->processes[group->threads[i]->process].rank;
+	qsort(ranks, n, sizeof *ranks, by_rank);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && ranks[end] <= ranks[end - 1] + 1; end++)
+			;
+		distinct += ranks[end - 1] - ranks[i] + 1;
+		if (used > sizeof text - 32) {
+			snprintf(text + used, sizeof text - used, ", ..");
+			break;
+		}
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRId64,
+					 i ? ", " : "", ranks[i]);
+		if (ranks[end - 1] > ranks[i])
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRId64,
+						 ranks[end - 1] == ranks[i] + 1 ? ", " : "-",
+						 ranks[end - 1]);
+	}
+	free(ranks);
+	return grid_keep(g, "rank%s %s", distinct > 1 ? "s" : "", text);
+}
+
+/* Write "process 12" or "processes 12, 13, 14" or "64 processes". */
+static const char *name_processes(struct grid *g, const struct group *group)
+{
+	char text[RANKS_BYTES] = "";
+	size_t used = 0, distinct = 0;
+	size_t last = SIZE_MAX;
+
+	for (size_t i = 0; i < group->count; i++) {
+		size_t process = group->threads[i]->process;
+
+		if (process == last)
+			continue;
+		last = process;
+		if (distinct++ < NAMED_MOST)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%u",
+						 distinct > 1 ? ", " : "",
+						 group->list->processes[process].pid);
+	}
+	if (distinct > NAMED_MOST)
+		return grid_keep(g, "%zu processes", distinct);
+	return grid_keep(g, "process%s %s", distinct > 1 ? "es" : "", text);
+}
+
+static const char *name_thread(struct grid *g, const struct group *group)
+{
+	const struct stuck_thread *t = group->threads[0];
+
+	for (size_t i = 1; i < group->count; i++)
+		if (group->threads[i]->process == group->threads[i - 1]->process)
+			return "several";
+	if (t->tid == group->list->processes[t->process].pid)
+		return "main";
+	if (group->count > 1)
+		return t->name;
+	return *t->name ? grid_keep(g, "%u %s", t->tid, t->name) : grid_keep(g, "%u", t->tid);
+}
+
+/* Write "clFinish", "MPI_Barrier #50", or "f, in it g". */
+static const char *name_call(struct grid *g, const struct stuck_thread *t)
+{
+	const char *comma = strchr(t->calls, ','), *inner = strrchr(t->calls, ',');
+	const char *text = t->calls;
+
+	if (is_outside(t))
+		return *t->last ? grid_keep(g, "outside any call, after %s", t->last)
+				: "outside any call";
+	if (comma)
+		text = grid_keep(g, "%.*s, in it %s", (int)(comma - t->calls), t->calls, inner + 1);
+	return t->sequence ? grid_keep(g, "%s #%" PRIu64, text, t->sequence) : text;
+}
+
+/* Return the longest time of the group. Return false if it is not known. */
+static bool get_time(const struct group *group, uint64_t *ns)
+{
+	bool is_known = false;
+
+	*ns = 0;
+	for (size_t i = 0; i < group->count; i++) {
+		const struct stuck_thread *t = group->threads[i];
+		uint64_t value = is_outside(t) ? t->last_ns : t->for_ns;
+
+		is_known |= is_outside(t) ? t->has_last : t->has_start;
+		*ns = value > *ns ? value : *ns;
+	}
+	return is_known;
+}
+
+/* Describe the GPU of the group's processes: in use, or idle since at least the shortest time. */
+static const char *describe_device(struct grid *g, const struct group *group)
+{
+	uint64_t pending = 0, idle_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < group->count; i++) {
+		const struct stuck_process *p = &group->list->processes[group->threads[i]->process];
+
+		pending += p->pending;
+		if (p->has_activity && p->activity_ns < idle_ns)
+			idle_ns = p->activity_ns;
+	}
+	if (pending)
+		return grid_keep(g, "%" PRIu64 " in flight", pending);
+	return idle_ns == UINT64_MAX ? "" : grid_keep(g, "idle %s", show_duration(idle_ns));
+}
+
+static void add_group(struct grid *g, const struct group *group)
+{
+	const struct stuck_thread *t = group->threads[0];
+	const struct stuck_process *p = &group->list->processes[t->process];
+	struct grid_cell *cell = grid_row(g);
+	uint64_t ns;
+
+	*cell++ = cell_text(p->rank >= 0 ? name_ranks(g, group) : name_processes(g, group));
+	*cell++ = cell_text(p->exe);
+	*cell++ = cell_text(name_thread(g, group));
+	*cell++ = get_time(group, &ns) ? cell_count(ns) : cell_none();
+	*cell++ = cell_text(describe_device(g, group));
+	*cell++ = cell_text(name_call(g, t));
+}
+
+void stuck_list_print_text(const struct stuck_list *l, FILE *out, bool all, size_t top)
+{
+	static const struct grid_column columns[] = {
+		{.key = "who", .title = "no progress"},
+		{.key = "exe", .title = "program", .show = GRID_IF_DIFFER, .rank = 2},
+		{.key = "thread", .title = "thread", .rank = 3},
+		{.key = "for_ns", .title = "for", .type = GRID_NS},
+		{.key = "device", .title = "GPU", .rank = 1},
+		{.key = "call", .title = "in"},
+	};
+	bool *is_done = allocate_list(l->thread_count + 1, sizeof *is_done);
+	struct grid g;
+
+	memset(is_done, 0, (l->thread_count + 1) * sizeof *is_done);
+	grid_init(&g, "threads", columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < l->thread_count; i++) {
+		struct group group = {.list = l};
+
+		for (size_t k = i; k < l->thread_count; k++) {
+			const struct stuck_thread *t = &l->threads[k];
+
+			if (is_done[k] || (!t->is_shown && !all) ||
+			    (k > i && !is_equal(l, &l->threads[i], t)))
+				continue;
+			if (k > i && !group.count)
+				break;
+			is_done[k] = true;
+			GROW_LIST(group.threads, group.count, group.room);
+			group.threads[group.count++] = t;
+		}
+		if (group.count)
+			add_group(&g, &group);
+		free(group.threads);
+	}
+	grid_sort(&g, 3, false);
+	if (g.row_count) {
+		fputc('\n', out);
+		grid_print_text(&g, out, top);
+	}
+	grid_fini(&g);
+	free(is_done);
+}
+
+/* JSON ------------------------------------------------------------------------------ */
+
+static void put_known(struct json *j, const char *key, bool is_known, uint64_t value)
+{
+	if (is_known)
+		json_count(j, key, value);
+	else
+		json_null(j, key);
+}
+
+static void put_calls(struct json *j, const char *calls)
+{
+	json_array(j, "calls");
+	for (const char *p = calls; *p;) {
+		size_t n = strcspn(p, ",");
+		char name[256];
+
+		snprintf(name, sizeof name, "%.*s", (int)n, p);
+		json_string(j, NULL, name);
+		p += n + (p[n] == ',');
+	}
+	json_close(j);
+}
+
+static void put_thread(struct json *j, const struct stuck_list *l, const struct stuck_thread *t)
+{
+	const struct stuck_process *p = &l->processes[t->process];
+
+	json_object(j, NULL);
+	json_string(j, "session", p->session);
+	json_count(j, "process", p->index);
+	json_count(j, "pid", p->pid);
+	put_known(j, "rank", p->rank >= 0, (uint64_t)p->rank);
+	json_string(j, "program", p->exe);
+	json_count(j, "tid", t->tid);
+	json_string(j, "thread", t->name);
+	put_calls(j, t->calls);
+	json_string(j, "domain", *t->domain ? t->domain : NULL);
+	put_known(j, "open_ns", t->has_start, t->for_ns);
+	put_known(j, "communicator", t->communicator, t->communicator);
+	put_known(j, "sequence", t->sequence, t->sequence);
+	put_known(j, "peer", t->peer, t->peer - 1);
+	put_known(j, "bytes", t->bytes, t->bytes);
+	json_string(j, "last_call", *t->last ? t->last : NULL);
+	put_known(j, "last_ended_ns", t->has_last, t->last_ns);
+	json_count(j, "threads_with_progress", p->busy);
+	put_known(j, "activity_ended_ns", p->has_activity, p->activity_ns);
+	json_count(j, "activities_in_flight", p->pending);
+	json_bool(j, "shown", t->is_shown);
+	json_close(j);
+}
+
+void stuck_list_print_json(const struct stuck_list *l, struct json *j)
+{
+	json_array(j, "threads");
+	for (size_t i = 0; i < l->thread_count; i++)
+		if (!l->processes[l->threads[i].process].ended)
+			put_thread(j, l, &l->threads[i]);
+	json_close(j);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* See session_threads.h. */
+#include "collector/session_threads.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "collector/guard.h"
+#include "collector/open_calls_live.h"
+#include "collector/process_counts.h"
+#include "record/operation.h"
+#include "util/clock_ns.h"
+#include "util/file_name.h"
+
+#define MS            UINT64_C(1000000)
+#define LEAST_NS      (1000 * MS)
+#define LEAST_MOST_MS UINT64_C(1000000000)
+
+enum { NAMES_BYTES = 512 };
+
+struct threads_text {
+	FILE *rows; /* the lines of the current process's threads */
+	double tick_ns;
+};
+
+static void put_number(FILE *out, const char *key, uint64_t n)
+{
+	fprintf(out, " %s=%" PRIu64, key, n);
+}
+
+/* Print the time since @ticks; "": not known. */
+static void put_age(const struct threads_text *text, const char *key, uint64_t ticks, uint64_t now)
+{
+	if (ticks)
+		put_number(text->rows, key,
+			   now > ticks ? (uint64_t)((double)(now - ticks) * text->tick_ns) : 0);
+	else
+		fprintf(text->rows, " %s=", key);
+}
+
+static void put_thread(struct gt_process *process, const struct gt_thread_calls *t, void *data)
+{
+	const struct threads_text *text = data;
+	const struct gt_open_call *outer = t->open_count ? &t->open[0] : NULL;
+	const struct gt_open_call *joined = NULL;
+	char names[NAMES_BYTES] = "";
+
+	for (unsigned i = 0; i < t->open_count; i++) {
+		size_t used = strlen(names);
+
+		snprintf(names + used, sizeof names - used, "%s%s", i ? "," : "",
+			 gt_operation_name(t->open[i].op));
+		if (t->open[i].communicator || t->open[i].peer)
+			joined = &t->open[i];
+	}
+	fprintf(text->rows, "thread=%u process=%u tid=%u", t->ordinal, process->index, t->tid);
+	gt_control_put_word(text->rows, "name", t->name, false);
+	gt_control_put_word(text->rows, "calls", names, false);
+	gt_control_put_word(text->rows, "domain",
+			    outer ? gt_domain_name((enum gt_domain)GT_OP_DOMAIN(outer->op)) : "",
+			    false);
+	put_age(text, "for_ns", outer ? outer->start : 0, t->seen);
+	put_number(text->rows, "communicator", joined ? joined->communicator : 0);
+	put_number(text->rows, "sequence", joined ? joined->sequence : 0);
+	put_number(text->rows, "peer", joined ? joined->peer : 0);
+	put_number(text->rows, "bytes", joined ? joined->bytes : 0);
+	gt_control_put_word(text->rows, "last", t->last_call ? gt_operation_name(t->last_call) : "",
+			    false);
+	put_age(text, "last_ns", t->last_end, t->seen);
+	putc('\n', text->rows);
+}
+
+static uint64_t count_pending(struct gt_drain *d, struct gt_process *process)
+{
+	struct gt_counts counts;
+	uint64_t sum = 0;
+
+	gt_process_sum_counts(d, process, false, &counts);
+	for (int k = 0; k < GT_DOMAIN_COUNT; k++)
+		sum += counts.dropped[GT_DROP_UNFINISHED][GT_CLASS_DEVICE][k];
+	return sum;
+}
+
+static void put_exe(struct gt_process *process, FILE *out)
+{
+	struct gt_process_info info;
+	struct gt_process_text text;
+
+	info.exe = "";
+	if (GT_GUARD()) {
+		gt_process_describe(process, &info, &text);
+		gt_guard_end();
+	}
+	gt_control_put_word(out, "exe", gt_file_name(info.exe), false);
+}
+
+static void put_process(struct gt_drain *d, struct gt_process *process, unsigned busy, FILE *out)
+{
+	uint64_t now_ns = gt_clock_ns(CLOCK_MONOTONIC);
+
+	fprintf(out, "process=%u pid=%u rank=%d size=%d", process->index, process->pid,
+		process->rank.rank, process->rank.size);
+	put_exe(process, out);
+	fprintf(out, " ended=%s busy=%u activity_ns=",
+		process->exited && !process->is_unseen ? "yes" : "no", busy);
+	if (process->activity_ns)
+		fprintf(out, "%" PRIu64, now_ns - process->activity_ns);
+	put_number(out, "pending", count_pending(d, process));
+	putc('\n', out);
+}
+
+static int put_threads(void *data, struct gt_control_request *request, FILE *answer)
+{
+	struct gt_drain *d = data;
+	const char *least = gt_control_argument(request, "least_ms");
+	uint64_t least_ms = least ? strtoull(least, NULL, 10) : LEAST_NS / MS;
+	struct gt_clock_tuple now;
+	struct threads_text text;
+
+	if (least_ms > LEAST_MOST_MS)
+		return gt_control_refuse(request, 0, "least_ms is too large");
+	gt_clock_tuple_take(d->folder->host_clock, &now);
+	text.tick_ns = gt_open_calls_tick_ns(d, &now);
+	for (size_t i = 0; i < d->process_count; i++) {
+		struct gt_process *process = d->processes[i];
+		char *rows = NULL;
+		size_t bytes;
+		unsigned busy;
+
+		if (!process->segment || process->lost)
+			continue;
+		text.rows = open_memstream(&rows, &bytes);
+		if (!text.rows)
+			return gt_control_refuse(request, 0, "out of memory");
+		busy = gt_open_calls_look(d, process,
+					  (uint64_t)((double)(least_ms * MS) / text.tick_ns),
+					  put_thread, &text);
+		if (fclose(text.rows)) {
+			free(rows);
+			return gt_control_refuse(request, 0, "out of memory");
+		}
+		put_process(d, process, busy, answer);
+		fputs(rows, answer);
+		free(rows);
+	}
+	return 0;
+}
+
+void gt_session_threads_offer(struct gt_drain *d, struct gt_control *control)
+{
+	gt_control_add(control, "threads", GT_CONTROL_IN_TURN, put_threads, d);
+}
