@@ -27,6 +27,7 @@ enum {
 	FAILURES_MOST = 2,
 	REFUSALS_MOST = 1,
 	EVENTS_MOST = 2,
+	HUNG_MOST = 4,
 	LABEL = UI_LABEL,
 	EDGE_PERCENT = 1,
 	SLOW_RECORDS = 20000000
@@ -446,6 +447,20 @@ static void print_waits(const struct summary *s, FILE *out)
 		ui_print_line(out, "Waits", NULL, "%s unattributed", duration(w->unknown_ns));
 }
 
+/* Print which ranks keep others waiting at the end of the capture. */
+static void print_hung(const struct summary *s, FILE *out)
+{
+	const struct hang_verdict *hung = &s->ranks.hung;
+	const size_t most = hung->count > HUNG_MOST ? HUNG_MOST - 1 : hung->count;
+
+	for (size_t i = 0; i < most; i++)
+		ui_print_line(out, i ? "" : "Waiting", ui_colors(out)->red, "%s",
+			      hung->sentences[i]);
+	if (hung->count > most)
+		ui_print_line(out, "", ui_colors(out)->red, "%s more; see -t ranks",
+			      show_count(hung->count - most));
+}
+
 static void print_straggler(const struct summary *s, FILE *out)
 {
 	uint32_t row = ranks_straggler(&s->ranks);
@@ -618,6 +633,7 @@ int overview_print(struct summary *s, struct gt_capture *capture, const struct o
 {
 	int rc;
 
+	print_hung(s, out);
 	print_straggler(s, out);
 	print_odd_range(s, out);
 	rc = print_devices(s, capture, out);

@@ -121,6 +121,16 @@ static const char *describe_straggler(struct grid *g, const struct summary *s)
 			 describe_left_out(g, &s->ranks));
 }
 
+/* Put the sentences on ranks that keep others waiting in front of @text. */
+static const char *add_hung(struct grid *g, const struct summary *s, const char *text)
+{
+	const char *all = "";
+
+	for (size_t i = 0; i < s->ranks.hung.count; i++)
+		all = grid_keep(g, "%s%s ", all, s->ranks.hung.sentences[i]);
+	return *all ? grid_keep(g, "%s%s", all, text) : text;
+}
+
 void report_make_ranks(struct grid *g, const struct summary *s)
 {
 	const struct ranks *r = &s->ranks;
@@ -156,7 +166,7 @@ void report_make_ranks(struct grid *g, const struct summary *s)
 	grid_sort(g, 0, true);
 	if (ranks_straggler(r) != LOOKUP_NONE)
 		grid_sort(g, (unsigned)grid_column(g, "caused_ns"), false);
-	g->heading = describe_straggler(g, s);
+	g->heading = add_hung(g, s, describe_straggler(g, s));
 }
 
 /* Distribution of one measure over the ranks. */

@@ -90,12 +90,17 @@ static bool has_lost(const struct gt_collectives *c, uint32_t process)
 	return c->find_gaps && c->find_gaps(c->gaps_data, process) == GT_COLLECTIVE_LOST;
 }
 
+uint64_t gt_collectives_whole(enum gt_domain domain)
+{
+	return mix(2, domain);
+}
+
 /* Return the member of a handle. Add a member if the process uses the handle without having created
  * it. */
 static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_t op,
 					       uint32_t process, uint64_t handle)
 {
-	uint64_t whole = mix(2, GT_OP_DOMAIN(op));
+	uint64_t whole = gt_collectives_whole((enum gt_domain)GT_OP_DOMAIN(op));
 
 	if (c->slot_count) {
 		uint32_t *slot = find_current(c, process, handle);
@@ -110,6 +115,12 @@ static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_
 		if (c->members[i].process == process && c->members[i].communicator == whole)
 			whole = 0;
 	return add_member(c, process, handle, whole);
+}
+
+const struct gt_collective_member *gt_collectives_member(struct gt_collectives *c, uint32_t op,
+							 uint32_t process, uint64_t handle)
+{
+	return get_member(c, op, process, handle);
 }
 
 static int add_part(struct gt_collectives *c, struct gt_collective_member *m,

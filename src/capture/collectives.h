@@ -77,6 +77,13 @@ struct gt_collectives {
  * Return: 1 for a collective call, 0 for any other call, -ENOMEM with a cause.
  */
 int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call);
+/* Return the member of a process's handle, as used by a call of operation @op, before
+ * gt_collectives_finish(). Adds the member if the process used the handle in no call before. NULL:
+ * out of memory, with a cause. */
+const struct gt_collective_member *gt_collectives_member(struct gt_collectives *c, uint32_t op,
+							 uint32_t process, uint64_t handle);
+/* Return the id of the communicator of all processes in the domain's library. */
+uint64_t gt_collectives_whole(enum gt_domain domain);
 /* Record a kernel that gt_collective_kernel_named() accepts. Return 0 or -ENOMEM with a cause. */
 int gt_collectives_note_kernel(struct gt_collectives *c, const struct gt_item *kernel);
 /* Match and sort. Afterwards the members of a communicator are adjacent. Return 0 or -ENOMEM with a

@@ -33,7 +33,7 @@ struct hang_process {
 	int32_t wait_status; /* as from waitpid(); valid if has_status */
 };
 
-/* What a thread does at the time of the look. */
+/* State of a thread at the time of the look. */
 struct hang_thread {
 	uint32_t process; /* index in hang_job.processes */
 	uint32_t ordinal;

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "analysis/base/guard_memory.h"
+#include "analysis/tables/hung_ranks.h"
 
 void ranks_add_process(struct ranks *r, uint32_t process, uint32_t rank, uint32_t host)
 {
@@ -57,6 +58,24 @@ static enum gt_collective_gaps find_gaps(const void *data, uint32_t process)
 	return r->capture ? gt_collective_find_gaps(r->capture, process) : GT_COLLECTIVE_COMPLETE;
 }
 
+static void note_last(struct ranks *r, const struct gt_item *call)
+{
+	struct ranks_last *last;
+
+	if (gt_domain_traits[GT_OP_DOMAIN(call->op)].annotations)
+		return;
+	if (call->process >= r->last_count) {
+		r->last = resize_list(r->last, r->last_count, r->process_room, sizeof *r->last);
+		r->last_count = r->process_room;
+	}
+	last = &r->last[call->process];
+	if (call->end_ns >= last->end_ns)
+		*last = (struct ranks_last){call->end_ns,
+					    GT_OP(GT_OP_DOMAIN(call->op), GT_OP_NUMBER(call->op),
+						  0),
+					    call->ordinal};
+}
+
 void ranks_add_call(struct ranks *r, const struct gt_item *call, bool counts)
 {
 	struct ranks_row *row = row_of(r, call->process);
@@ -64,6 +83,7 @@ void ranks_add_call(struct ranks *r, const struct gt_item *call, bool counts)
 
 	if (!row)
 		return;
+	note_last(r, call);
 	r->collectives.parts_most = RANKS_PARTS_MOST;
 	r->collectives.find_gaps = find_gaps;
 	r->collectives.gaps_data = r;
@@ -392,7 +412,8 @@ int ranks_finish(struct ranks *r)
 	r->graph_kernels = r->collectives.kernels.of_graphs;
 	r->kernels = r->collectives.kernels.kernel_count + r->collectives.kernels.unlinked +
 		     r->graph_kernels;
-	status = gt_collectives_finish(&r->collectives);
+	status = hung_ranks_find(r);
+	status = status ? status : gt_collectives_finish(&r->collectives);
 	if (status)
 		return status;
 	compare_messages(r, tolerance_ns);
@@ -412,6 +433,8 @@ void ranks_fini(struct ranks *r)
 		timeline_fini(&r->rows[i].busy);
 	gt_collectives_fini(&r->collectives);
 	idmap_fini(&r->ids);
+	hang_fini(&r->hung);
+	free(r->last);
 	free(r->rows);
 	free(r->of_process);
 	free(r->pairs);

@@ -10,6 +10,7 @@
 #define GPUTAP_ANALYSIS_TABLES_RANK_SUMS_H
 
 #include "analysis/base/lookup.h"
+#include "analysis/tables/missing_ranks.h"
 #include "analysis/tables/timeline.h"
 #include "capture/collective_match.h"
 
@@ -55,6 +56,13 @@ struct ranks_wait {
 	bool on_device;
 };
 
+/* The call of a process that returned last. */
+struct ranks_last {
+	uint64_t end_ns;
+	uint32_t op; /* 0: none */
+	uint32_t thread;
+};
+
 /* Empty if zero-initialised. If there is only one rank, nothing is kept. */
 struct ranks {
 	struct ranks_row *rows;
@@ -67,6 +75,8 @@ struct ranks {
 	uint8_t *kinds;
 	uint32_t kind_room;
 	struct gt_collectives collectives;
+	struct ranks_last *last; /* by process */
+	uint32_t last_count;
 	/* The caller sets these fields */
 	const struct gt_capture *capture;
 	struct timeline_pool *pool; /* must outlive this struct */
@@ -81,7 +91,8 @@ struct ranks {
 	/* number of kernels that execute collectives; number of these kernels in compared calls */
 	uint64_t kernels, compared_kernels;
 	uint64_t unlinked_kernels, graph_kernels;
-	bool is_unsure; /* true if some calls could not be matched with certainty */
+	bool is_unsure;           /* true if some calls could not be matched with certainty */
+	struct hang_verdict hung; /* sentences on ranks that keep others waiting */
 	/* index: waiting rank * count + rank that it waited for; NULL: too many ranks */
 	struct ranks_pair *pairs;
 };

@@ -619,10 +619,12 @@ bool stored_summary_read(struct summary *s, const struct gt_capture *capture)
 {
 	const struct summary asked = *s;
 	struct storing k = {.s = s, .r = {.s = s, .capture = capture, .last_thread = LOOKUP_NONE}};
-	size_t bytes;
+	size_t bytes, open_count;
 	const uint8_t *content = gt_capture_summary(capture, STORED_SUMMARY_VERSION, &bytes);
 
-	if (!content)
+	/* open calls can show which ranks keep others waiting, which takes their other calls */
+	gt_capture_open_calls(capture, &open_count);
+	if (!content || (open_count && gt_capture_process_count(capture) > 1))
 		return false;
 	k.p.from = content;
 	k.p.end = content + bytes;
