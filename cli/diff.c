@@ -133,29 +133,39 @@ static int parse_limits(const char *text, struct diff_options *o)
 	o->limit = text;
 	do {
 		const char *colon = at + strcspn(at, ":,");
+		bool counts = false;
 		unsigned tables = 0;
 		double limit;
 
 		if (*colon == ':') {
 			char word[64];
-			int code;
+			int code = GT_EXIT_OK;
 
 			snprintf(word, sizeof word, "%.*s", (int)(colon - at), at);
-			code = ui_parse_list("table", word, diff_table_names, &tables);
+			counts = !strcmp(word, "counts");
+			if (!counts)
+				code = ui_parse_list("table", word, diff_table_names, &tables);
 			if (code)
 				return code;
 			at = colon + 1;
 		}
+		if (counts && !strncmp(at, "off", 3)) {
+			o->count_limit = INFINITY;
+			at += strlen("off");
+			if (*at == ',' || !*at)
+				continue;
+		}
 		if (!parse_percent(at, &at, &limit) || (*at && *at != ','))
 			return ui_fail(GT_EXIT_USAGE,
-				       "--fail-over needs a limit such as 5%% or "
-				       "kernels:5%%,copies:10%%, not '%s'",
+				       "--fail-over needs a limit such as 5%%, "
+				       "kernels:5%%,copies:10%% or counts:0%%, not '%s'",
 				       text);
+		if (counts)
+			o->count_limit = limit;
 		for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++)
-			if (tables ? tables >> t & 1 : is_limited_by_default(t))
+			if (counts ? false : tables ? tables >> t & 1 : is_limited_by_default(t))
 				o->limits[t] = limit;
-		at += *at == ',';
-	} while (*at);
+	} while (*at && *++at);
 	return GT_EXIT_OK;
 }
 
@@ -833,7 +843,7 @@ static int diff_files(struct diff_request *r)
 
 static int diff_main(int argc, char **argv)
 {
-	struct diff_request r = {.options = {.top = -1, .noise = -1}};
+	struct diff_request r = {.options = {.top = -1, .noise = -1, .count_limit = DIFF_NO_LIMIT}};
 	int code;
 
 	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++)

@@ -58,7 +58,8 @@ static void put_text(FILE *out, const char *text, unsigned most)
 static bool is_noise(const struct diff_pair *pair)
 {
 	return diff_total_is_noise(pair) || pair->verdict == DIFF_NOISE ||
-	       pair->verdict == DIFF_UNSURE || pair->verdict == DIFF_TOO_FEW;
+	       pair->verdict == DIFF_UNSURE || pair->verdict == DIFF_TOO_FEW ||
+	       pair->verdict == DIFF_RENAMED;
 }
 
 static bool is_shown(const struct diff_pair *pair)
@@ -250,7 +251,7 @@ static unsigned put_side(FILE *out, const struct diff_side *side, const char *na
  * y after the last line. */
 static unsigned put_sentence(const struct diff_result *result, FILE *out, unsigned y)
 {
-	char text[512], *line = text;
+	char text[DIFF_TEXT], *line = text;
 
 	diff_describe(result, text, sizeof text);
 	while (*line) {
@@ -316,6 +317,9 @@ void diff_print_picture(const struct diff_result *result, const struct diff_opti
 	struct axis axis;
 
 	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++) {
+		rows[t] = 0;
+		if (options->tables && !(options->tables >> t & 1))
+			continue;
 		rows[t] = count_rows(result, (enum diff_table)t, top, &low_ns, &high_ns);
 		height += rows[t] ? (unsigned)rows[t] * ROW + ROW + 8 : 0;
 		all += rows[t];

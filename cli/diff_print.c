@@ -12,7 +12,7 @@
 #include "cli/ui.h"
 #include "config.h"
 
-enum { USUAL_TOP = 10 };
+enum { USUAL_TOP = 10, CHANGES_SHOWN = 3, LABEL = 11 };
 
 static const char *const headings[DIFF_TABLE_COUNT] = {
 	[DIFF_TOTALS] = "Totals",
@@ -48,6 +48,9 @@ static const struct grid_column columns[] = {
 	{"total_candidate_ns", "total of candidate", GRID_NS, GRID_DATA, 0, false},
 	{"count_baseline", "count of baseline", GRID_SHARE, GRID_DATA, 0, false},
 	{"count_candidate", "count of candidate", GRID_SHARE, GRID_DATA, 0, false},
+	{"change_of_count", "change of count", GRID_SHARE, GRID_DATA, 0, false},
+	{"verdict_of_count", "verdict on count", GRID_TEXT, GRID_DATA, 0, false},
+	{"q_of_count", "q of count", GRID_SHARE, GRID_DATA, 0, false},
 	{"median_baseline_ns", "median of baseline", GRID_NS, GRID_DATA, 0, false},
 	{"median_baseline_low_ns", "median of baseline, low", GRID_NS, GRID_DATA, 0, false},
 	{"median_baseline_high_ns", "median of baseline, high", GRID_NS, GRID_DATA, 0, false},
@@ -60,6 +63,8 @@ static const struct grid_column columns[] = {
 	{"mean_change", "mean change", GRID_SHARE, GRID_DATA, 0, false},
 	{"mean_change_low", "mean change, low", GRID_SHARE, GRID_DATA, 0, false},
 	{"mean_change_high", "mean change, high", GRID_SHARE, GRID_DATA, 0, false},
+	{"total_is_noise", "total is noise", GRID_COUNT, GRID_DATA, 0, false},
+	{"renamed", "renamed", GRID_COUNT, GRID_DATA, 0, false},
 	{"name_baseline", "name in baseline", GRID_TEXT, GRID_DATA, 0, false},
 	{"device", "device", GRID_ID, GRID_IF_ANY, 0, false},
 	{"rank", "rank", GRID_ID, GRID_IF_ANY, 0, false},
@@ -240,6 +245,12 @@ static void put_row(struct grid *g, const struct diff_result *result, const stru
 		*cell++ = pair->count[side] == floor(pair->count[side])
 				  ? cell_count((uint64_t)pair->count[side])
 				  : cell_real(pair->count[side]);
+	*cell++ = real_cell(pair->count[DIFF_CANDIDATE] - pair->count[DIFF_BASELINE],
+			    pair->count_verdict != DIFF_COUNT_UNKNOWN);
+	*cell++ = pair->count_verdict != DIFF_COUNT_UNKNOWN
+			  ? cell_text(diff_count_verdict_name(pair->count_verdict))
+			  : cell_none();
+	*cell++ = real_cell(pair->count_q, pair->count_judged);
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
 		*cell++ = ns_cell(pair->median[side], pair->has_median[side]);
 		*cell++ = ns_cell(pair->median_low[side], pair->has_median[side]);
@@ -247,6 +258,8 @@ static void put_row(struct grid *g, const struct diff_result *result, const stru
 	}
 	cell = put_estimate(cell, &pair->of_median);
 	cell = put_estimate(cell, &pair->of_mean);
+	*cell++ = cell_count(diff_total_is_noise(pair));
+	*cell++ = cell_count(pair->renamed);
 	*cell++ = strcmp(pair->name, pair->name_baseline) != 0 ? cell_text(pair->name_baseline)
 							       : cell_none();
 	*cell++ = pair->device != LOOKUP_NONE ? cell_count(pair->device) : cell_none();
@@ -273,14 +286,41 @@ static size_t rows_of(const struct grid *g, const struct diff_options *options)
 
 /* Text --------------------------------------------------------------------------------- */
 
+/* Print the files of a side in one line. */
 static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 {
 	const struct diff_side *side = &result->sides[at];
 	const struct diff_run *run = &side->runs[0];
 	const struct ui_colors *c = ui_colors(out);
+	const unsigned room = ui_room(out) - LABEL;
+	char more[64] = "", *text;
+	unsigned used;
+
+	if (side->run_count > 1)
+		snprintf(more, sizeof more, " and %zu more run%s", side->run_count - 1,
+			 side->run_count == 2 ? "" : "s");
+	else if (run->path_count > 1)
+		snprintf(more, sizeof more, " and %zu more of the same run", run->path_count - 1);
+	fprintf(out, "%s%-*s%s", c->bold, LABEL, at ? "candidate" : "baseline", c->reset);
+	used = (unsigned)strlen(more) + (side->expression ? room / 2 : 0);
+	used = ui_put_end(out, run->paths[0], room > used ? room - used : room);
+	if (asprintf(&text, "%s%s%s", more, side->expression ? ", where " : "",
+		     side->expression ? side->expression : "") >= 0) {
+		ui_put(out, text, room > used ? room - used : 1);
+		free(text);
+	}
+	fputc('\n', out);
+}
+
+/* Print the command of a side, its time, and the records that are missing. */
+static void print_runs(const struct diff_result *result, unsigned at, FILE *out)
+{
+	const struct diff_side *side = &result->sides[at];
+	const struct diff_run *run = &side->runs[0];
+	const struct ui_colors *c = ui_colors(out);
+	const char *name = result->parts ? "run" : at ? "candidate" : "baseline";
 	uint64_t records = 0, dropped = 0, untraced = 0, least = run->wall_ns, most = run->wall_ns;
 	const bool several = side->run_count > 1;
-	char more[64] = "";
 
 	for (size_t i = 0; i < side->run_count; i++) {
 		least = side->runs[i].wall_ns < least ? side->runs[i].wall_ns : least;
@@ -289,21 +329,13 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 		dropped += side->runs[i].dropped;
 		untraced += side->runs[i].untraced;
 	}
-	if (several)
-		snprintf(more, sizeof more, " and %zu more run%s", side->run_count - 1,
-			 side->run_count == 2 ? "" : "s");
-	else if (run->path_count > 1)
-		snprintf(more, sizeof more, " and %zu more of the same run", run->path_count - 1);
-	fprintf(out, "%s%s%s", c->bold, at ? "candidate  " : "baseline   ", c->reset);
-	ui_wrapf(out, 11, 13, "%s%s%s%s", run->paths[0], more, side->expression ? ", where " : "",
-		 side->expression ? side->expression : "");
-	fputc('\n', out);
 	if (!at || !result->parts) {
-		ui_print_sentence(out, NULL, "%s%s%s%s%s%s%s, %s record%s%s", run->command,
-				  *run->command ? ", " : "", show_duration(least),
-				  several ? " to " : "", several ? show_duration(most) : "",
-				  *run->host ? " on " : "", run->host, show_count(records),
-				  records == 1 ? "" : "s", several ? " in all" : "");
+		ui_print_sentence(out, NULL, "%c%s: %s%s%s%s%s%s%s, %s record%s%s", name[0] - 32,
+				  name + 1, run->command, *run->command ? ", " : "",
+				  show_duration(least), several ? " to " : "",
+				  several ? show_duration(most) : "", *run->host ? " on " : "",
+				  run->host, show_count(records), records == 1 ? "" : "s",
+				  several ? " in all" : "");
 		if (*run->part)
 			ui_print_sentence(out, NULL, "%s%s", several ? "The first run: " : "",
 					  run->part);
@@ -344,7 +376,8 @@ static void find_differences(const struct diff_result *result, struct difference
 			 *baseline->selection ? baseline->selection : "all",
 			 *candidate->selection ? candidate->selection : "all");
 	for (size_t i = 0; i < result->pair_count; i++)
-		alike += strcmp(result->pairs[i].name, result->pairs[i].name_baseline) != 0;
+		alike += !result->pairs[i].renamed &&
+			 strcmp(result->pairs[i].name, result->pairs[i].name_baseline) != 0;
 	if (alike)
 		snprintf(d->alike, sizeof d->alike,
 			 "%s %s only in numbers chosen by a compiler and %s aligned (--json prints "
@@ -394,7 +427,7 @@ static void print_judgement(const struct diff_result *result, const struct diff_
 {
 	const struct ui_colors *c = ui_colors(out);
 	const size_t *v = result->verdicts;
-	char text[512];
+	char text[DIFF_TEXT];
 
 	if (result->per_unit)
 		ui_print_sentence(out, NULL,
@@ -445,6 +478,36 @@ static void print_silent_tables(uint32_t silent, FILE *out)
 	fprintf(out, "%s\n", ui_colors(out)->reset);
 }
 
+/* Print the largest changes in at most CHANGES_SHOWN lines, which follow the names of the files. */
+static void print_changes(const struct diff_result *result, FILE *out)
+{
+	const struct ui_colors *c = ui_colors(out);
+	const unsigned room = ui_room(out) - UI_INDENT;
+	char text[DIFF_TEXT];
+	size_t count, shown;
+	const struct diff_pair **list = diff_list_changes(result, &count);
+
+	if (!count)
+		ui_print_sentence(out, c->green, "No change beyond noise.");
+	shown = count > CHANGES_SHOWN ? CHANGES_SHOWN - 1 : count;
+	for (size_t i = 0; i < shown; i++) {
+		size_t most = room;
+
+		do { /* cut the name, not the figures after it */
+			diff_describe_change(result, list[i], most, text, sizeof text);
+			most -= 2;
+		} while (text_width(text) > room && most > 8);
+		fputs("  ", out);
+		ui_put(out, text, room);
+		fputc('\n', out);
+	}
+	if (shown < count)
+		fprintf(out, "  %s.. and %zu more changes, below%s\n", c->dim, count - shown,
+			c->reset);
+	fputc('\n', out);
+	free(list);
+}
+
 void diff_print_text(const struct diff_result *result, const struct diff_options *options,
 		     FILE *out)
 {
@@ -452,6 +515,9 @@ void diff_print_text(const struct diff_result *result, const struct diff_options
 
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		print_side(result, side, out);
+	print_changes(result, out);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		print_runs(result, side, out);
 	if (options->where)
 		ui_print_sentence(out, ui_colors(out)->yellow, "Only where %s", options->where);
 	print_differences(result, out);
@@ -459,6 +525,8 @@ void diff_print_text(const struct diff_result *result, const struct diff_options
 	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++) {
 		struct grid g;
 
+		if (options->tables && !(options->tables >> t & 1))
+			continue;
 		make_table(&g, result, (enum diff_table)t);
 		if (g.row_count && !options->tables &&
 		    !is_worth_showing(result, (enum diff_table)t)) {
@@ -527,6 +595,28 @@ static void print_json_side(const struct diff_result *result, unsigned at, struc
 	json_close(j);
 }
 
+static void print_json_changes(const struct diff_result *result, struct json *j)
+{
+	char text[DIFF_TEXT];
+	size_t count;
+	const struct diff_pair **list = diff_list_changes(result, &count);
+
+	json_object(j, "changes");
+	json_count(j, "count", count);
+	json_array(j, "rows");
+	for (size_t i = 0; i < count; i++) {
+		diff_describe_change(result, list[i], DIFF_TEXT / 4, text, sizeof text);
+		json_object(j, NULL);
+		json_string(j, "table", diff_table_names[list[i]->table]);
+		json_string(j, "name", list[i]->name);
+		json_string(j, "text", text);
+		json_close(j);
+	}
+	json_close(j);
+	json_close(j);
+	free(list);
+}
+
 void diff_print_json(const struct diff_result *result, const struct diff_options *options,
 		     FILE *out)
 {
@@ -554,6 +644,15 @@ void diff_print_json(const struct diff_result *result, const struct diff_options
 		json_count(&j, text, result->verdicts[v]);
 	}
 	json_close(&j);
+	json_object(&j, "counts");
+	for (int v = DIFF_COUNT_SAME; v < DIFF_COUNT_VERDICT_COUNT; v++)
+		json_count(&j, diff_count_verdict_name((enum diff_count_verdict)v),
+			   result->counts[v]);
+	json_close(&j);
+	json_count(&j, "tests", result->tests);
+	json_number(&j, "level", DIFF_LEVEL);
+	json_bool(&j, "exact_counts", result->exact_counts);
+	print_json_changes(result, &j);
 	json_bool(&j, "over_limit", result->over > 0);
 	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++) {
 		struct grid g;
@@ -622,11 +721,26 @@ static void print_markdown_table(const struct diff_result *result, enum diff_tab
 	grid_fini(&g);
 }
 
+static void print_markdown_changes(const struct diff_result *result, FILE *out)
+{
+	char text[DIFF_TEXT];
+	size_t count;
+	const struct diff_pair **list = diff_list_changes(result, &count);
+
+	for (size_t i = 0; i < count && i < USUAL_TOP; i++) {
+		diff_describe_change(result, list[i], DIFF_TEXT / 4, text, sizeof text);
+		fputs(i ? "- " : "\n- ", out);
+		ui_put_as(out, gt_put_markdown, text);
+		fputc('\n', out);
+	}
+	free(list);
+}
+
 void diff_print_markdown(const struct diff_result *result, const struct diff_options *options,
 			 FILE *out)
 {
 	struct differences d;
-	char text[512];
+	char text[DIFF_TEXT];
 
 	diff_describe(result, text, sizeof text);
 	fprintf(out, "### gputap diff: %s\n\n", text);
@@ -649,7 +763,10 @@ void diff_print_markdown(const struct diff_result *result, const struct diff_opt
 		put_code(out, options->limit);
 		fputs(".\n", out);
 	}
+	print_markdown_changes(result, out);
 	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++)
-		print_markdown_table(result, (enum diff_table)t,
-				     options->top >= 0 ? (size_t)options->top : USUAL_TOP, out);
+		if (!options->tables || options->tables >> t & 1)
+			print_markdown_table(result, (enum diff_table)t,
+					     options->top >= 0 ? (size_t)options->top : USUAL_TOP,
+					     out);
 }

@@ -18,6 +18,7 @@
 #include "generated/roctx_ops.h"
 #include "generated/ranges_ops.h"
 #include "generated/unified_runtime_ops.h"
+#include "record/operation.h"
 #include "synth_job.h"
 #include "util/error.h"
 
@@ -52,6 +53,11 @@ static struct {
 	uint64_t seed, slow_from;
 	double slower;
 	unsigned slow_kernel, lambda, others;
+	/* --extra, --pause, --slow-call, --grid, --jitter */
+	const char *extra;
+	uint64_t extra_every, pause_every, pause_ns;
+	unsigned slow_call, grid_kernel;
+	double slower_call, grid_times, jitter;
 } o = {.calls = 1000,
        .threads = 1,
        .devices = 1,
@@ -69,7 +75,10 @@ static struct {
        .pid = 4000,
        .rank = -1,
        .job = {.late_rank = -1, .every = 100},
-       .noise = -1};
+       .noise = -1,
+       .slow_call = UINT32_MAX,
+       .slower_call = 1,
+       .grid_times = 1};
 
 static struct gt_capture_writer *writer;
 static uint64_t since_flush;
@@ -293,6 +302,32 @@ static uint64_t next_id(struct thread *t)
 	return GT_ID(t->ordinal, ++t->seq);
 }
 
+static double normal(uint64_t *state)
+{
+	double sum = -6;
+
+	for (unsigned i = 0; i < 12; i++) {
+		*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
+		sum += (double)(*state >> 11) / 9007199254740992.0;
+	}
+	return sum;
+}
+
+/* Return the duration of a call, with --jitter and --slow-call. */
+static uint64_t jittered_ns(unsigned number, uint64_t duration_ns)
+{
+	static uint64_t state;
+	double times = number == o.slow_call ? o.slower_call : 1;
+
+	if (o.jitter > 0) {
+		if (!state)
+			state = (o.seed + 7) * UINT64_C(0x9e3779b97f4a7c15);
+		times *= 1 + o.jitter * normal(&state);
+		times = times < 0.3 ? 0.3 : times;
+	}
+	return (uint64_t)((double)duration_ns * times);
+}
+
 /* Write one call at depth 0 now. With --distinct, calls have a unique address as their last
  * argument. */
 static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const uint64_t *args,
@@ -300,6 +335,7 @@ static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const 
 {
 	uint64_t id = next_id(t), own[16];
 
+	duration_ns = jittered_ns(number, duration_ns);
 	if (o.distinct && id % 100 < o.distinct) {
 		memcpy(own, args, nargs * sizeof *args);
 		own[nargs - 1] = 0x7f0000000000 + ((uint64_t)t->ordinal << 36) + t->seq * 16;
@@ -338,6 +374,8 @@ static uint64_t gpu_activity(struct thread *t, uint64_t id, uint64_t call_ns, un
 	r->object[0] = 0x55d0c8000000 + name * 0x60;
 	if (op == GT_DEVICE_KERNEL) {
 		r->global[0] = 1024 << draw(t, 6);
+		if (name == o.grid_kernel + 1)
+			r->global[0] = (uint32_t)(r->global[0] * o.grid_times);
 		r->global[1] = r->global[2] = 1;
 		r->local[0] = 64;
 		r->local[1] = r->local[2] = 1;
@@ -373,17 +411,6 @@ static void set_arg(struct thread *t, unsigned kernel, unsigned index)
 	} payload = {{3, 0, (uint32_t)args[2]}, index == 2 ? 1024 : buffer};
 
 	simple(t, GT_OPENCL_clSetKernelArg, 4, args, 0, 60 + draw(t, 60), &payload, sizeof payload);
-}
-
-static double normal(uint64_t *state)
-{
-	double sum = -6;
-
-	for (unsigned i = 0; i < 12; i++) {
-		*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
-		sum += (double)(*state >> 11) / 9007199254740992.0;
-	}
-	return sum;
 }
 
 /* --noise: the duration of a kernel is its own duration, times the run's level (varies by 0.5 %
@@ -629,6 +656,33 @@ static void begin_job(struct thread *t)
 	t->now_ns += 200;
 }
 
+/* --extra: write the calls that only this run makes. The other calls stay the same. */
+static void add_extra(struct thread *t, unsigned device, unsigned queue, uint64_t i)
+{
+	uint64_t args[6] = {queue_handle + device * 0x1000 + queue * 0x100}, random = t->random;
+
+	if (!strcmp(o.extra, "finish")) {
+		simple(t, GT_OPENCL_clFinish, 1, args, 0, 2000, NULL, 0);
+	} else if (!strcmp(o.extra, "flush")) {
+		simple(t, GT_OPENCL_clFlush, 1, args, 0, 400, NULL, 0);
+	} else if (!strcmp(o.extra, "copy")) {
+		copy(t, true, device, queue);
+	} else if (!strcmp(o.extra, "alloc")) {
+		simple(t, GT_OPENCL_clCreateBuffer, 5, args, 0x55d0c9100000, 9000, NULL, 0);
+		args[0] = 0x55d0c9100000;
+		simple(t, GT_OPENCL_clReleaseMemObject, 1, args, 0, 3000, NULL, 0);
+	} else if (!strcmp(o.extra, "query")) {
+		simple(t, GT_OPENCL_clGetEventInfo, 5, args, 0, 200, NULL, 0);
+	} else if (!strcmp(o.extra, "launch")) {
+		launch(t, 0, device, queue, i);
+	} else if (!strcmp(o.extra, "kernel")) {
+		launch(t, o.kernels, device, queue, i);
+	} else {
+		die("--extra");
+	}
+	t->random = random;
+}
+
 static void step(struct thread *t, uint64_t i)
 {
 	unsigned device = (unsigned)(i % o.devices), queue = (unsigned)draw(t, o.queues),
@@ -638,6 +692,10 @@ static void step(struct thread *t, uint64_t i)
 	if (o.noise >= 0) /* the same in each run */
 		kernel = (unsigned)(i / 8 % o.kernels);
 	t->now_ns += o.gap_ns;
+	if (o.pause_every && i % o.pause_every == 4)
+		t->now_ns += o.pause_ns;
+	if (o.extra && i % o.extra_every == 5)
+		add_extra(t, device, queue, i);
 	if (o.job.size && t->ordinal == 1 && !t->process->index) {
 		if (!i)
 			begin_job(t);
@@ -686,6 +744,8 @@ static void objects(struct process *p)
 	char text[2600];
 	size_t n;
 
+	if (o.extra && !strcmp(o.extra, "kernel"))
+		text_record(t, GT_RECORD_STRING, 0, o.kernels + 1, NULL, 0, "added_kernel", 12);
 	for (k = 0; k < o.kernels; k++) {
 		n = kernel_name(text, sizeof text, k);
 		text_record(t, GT_RECORD_STRING, 0, k + 1, NULL, 0, text, n);
@@ -903,8 +963,42 @@ enum {
 	OPT_OTHERS,
 	OPT_TYPE,
 	OPT_KERNEL_NAME,
-	OPT_TEXT
+	OPT_TEXT,
+	OPT_EXTRA,
+	OPT_PAUSE,
+	OPT_SLOW_CALL,
+	OPT_GRID,
+	OPT_JITTER
 };
+
+/* WORD:NUMBER */
+static double read_number(const char *text)
+{
+	const char *colon = strchr(text, ':');
+
+	return colon ? strtod(colon + 1, NULL) : 0;
+}
+
+static void read_extra(const char *text)
+{
+	o.extra = strndup(text, strcspn(text, ":"));
+	o.extra_every = (uint64_t)read_number(text);
+	if (o.extra_every < 8)
+		o.extra_every = 8;
+}
+
+static void read_slow_call(const char *text)
+{
+	char name[64];
+	const struct gt_operation_info *operation;
+
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
+	operation = gt_operation_find(GT_DOMAIN_OPENCL, name);
+	if (!operation)
+		die(name);
+	o.slow_call = GT_OP_NUMBER(operation->op);
+	o.slower_call = 1 + read_number(text) / 100;
+}
 
 /* KERNEL:PERCENT[:CALL] */
 static void read_slow(const char *text)
@@ -918,42 +1012,48 @@ static void read_slow(const char *text)
 
 static void print_usage(void)
 {
-	fprintf(stderr, "usage: synth [--calls N] [--threads T] [--processes P] [--devices D] "
-			"[--queues Q] [--kernels K]\n"
-			"             [--names tricky|lambda:N] [--overlap] [--nested] [--failed] "
-			"[--drops] "
-			"[--external] [--events] [--crash]\n"
-			"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] "
-			"[--device-clock raw|timer|slow|offset] [--lose N]\n"
-			"             [--waits] [--graphs] [--late] [--layered] [--steps N] "
-			"[--phases N] "
-			"[--noise PERCENT] [--seed N] [--slow KERNEL:PERCENT[:CALL]] "
-			"[--gap NS]\n"
-			"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset "
-			"NS] [--pid N] [--rank N] -o FILE\n"
-			"             [--job SIZE [--late-rank N --late-by NS] [--every CALLS] "
-			"[--period NS] [--drift PPM]] [--others PERCENT] "
-			"[--device-type gpu|cpu] [--text TEXT]\n"
-			"--calls is per thread. --cut: no end mark. --crash: killed inside a call. "
-			"--plain: no arguments.\n"
-			"--dense: calls and kernels of 1 to 3 ns, each begins when the one before "
-			"it ended.\n"
-			"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls "
-			"whose arguments no other call has.\n"
-			"--waits: blocking copies and finishes return when their work is done, 4 "
-			"us and 2 us later.\n"
-			"--graphs: every second kernel is a graph of three. --late: the second "
-			"graph begins at the end of time.\n"
-			"--layered: every clFinish is inside of an urQueueFinish. --gap NS: before "
-			"each call.\n"
-			"--steps N, --phases N: N calls in a range that is recorded whole, or that "
-			"is pushed and popped.\n"
-			"--job SIZE: --rank of so many, with collective calls of MPI: "
-			"synth_job.h.\n"
-			"--others PERCENT: of two processors' time, that other programs had.\n"
-			"--text TEXT: every name, path, command line and message is that.\n"
-			"--noise PERCENT: kernels take their own time, and noise of --seed. "
-			"--slow: one takes longer from a call on.\n");
+	fprintf(stderr,
+		"usage: synth [--calls N] [--threads T] [--processes P] [--devices D] "
+		"[--queues Q] [--kernels K]\n"
+		"             [--names tricky|lambda:N] [--overlap] [--nested] [--failed] "
+		"[--drops] "
+		"[--external] [--events] [--crash]\n"
+		"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] "
+		"[--device-clock raw|timer|slow|offset] [--lose N]\n"
+		"             [--waits] [--graphs] [--late] [--layered] [--steps N] "
+		"[--phases N] "
+		"[--noise PERCENT] [--seed N] [--slow KERNEL:PERCENT[:CALL]] "
+		"[--gap NS]\n"
+		"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset "
+		"NS] [--pid N] [--rank N] -o FILE\n"
+		"             [--job SIZE [--late-rank N --late-by NS] [--every CALLS] "
+		"[--period NS] [--drift PPM]] [--others PERCENT] "
+		"[--device-type gpu|cpu] [--text TEXT]\n"
+		"--calls is per thread. --cut: no end mark. --crash: killed inside a call. "
+		"--plain: no arguments.\n"
+		"--dense: calls and kernels of 1 to 3 ns, each begins when the one before "
+		"it ended.\n"
+		"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls "
+		"whose arguments no other call has.\n"
+		"--waits: blocking copies and finishes return when their work is done, 4 "
+		"us and 2 us later.\n"
+		"--graphs: every second kernel is a graph of three. --late: the second "
+		"graph begins at the end of time.\n"
+		"--layered: every clFinish is inside of an urQueueFinish. --gap NS: before "
+		"each call.\n"
+		"--steps N, --phases N: N calls in a range that is recorded whole, or that "
+		"is pushed and popped.\n"
+		"--job SIZE: --rank of so many, with collective calls of MPI: "
+		"synth_job.h.\n"
+		"--others PERCENT: of two processors' time, that other programs had.\n"
+		"--text TEXT: every name, path, command line and message is that.\n"
+		"--noise PERCENT: kernels take their own time, and noise of --seed. "
+		"--slow: one takes longer from a call on.\n"
+		"--extra finish|flush|copy|alloc|query|launch|kernel:N: one more in N calls "
+		"(at least 8).\n"
+		"--pause NS:N: the host computes in one of N calls. --slow-call "
+		"NAME:PERCENT. --grid KERNEL:TIMES.\n"
+		"--jitter PERCENT: calls take a time of --seed.\n");
 }
 
 static void options(int argc, char **argv)
@@ -1006,6 +1106,11 @@ static void options(int argc, char **argv)
 					      {"device-type", 1, 0, OPT_TYPE},
 					      {"kernel-name", 1, 0, OPT_KERNEL_NAME},
 					      {"text", 1, 0, OPT_TEXT},
+					      {"extra", 1, 0, OPT_EXTRA},
+					      {"pause", 1, 0, OPT_PAUSE},
+					      {"slow-call", 1, 0, OPT_SLOW_CALL},
+					      {"grid", 1, 0, OPT_GRID},
+					      {"jitter", 1, 0, OPT_JITTER},
 					      {"output", 1, 0, 'o'},
 					      {0, 0, 0, 0}};
 	int c;
@@ -1060,6 +1165,17 @@ static void options(int argc, char **argv)
 		case OPT_PERIOD: o.job.period_ns = strtoull(optarg, NULL, 0); break;
 		case OPT_KERNEL_NAME: o.kernel_name = optarg; break;
 		case OPT_TEXT: o.text = optarg; break;
+		case OPT_EXTRA: read_extra(optarg); break;
+		case OPT_SLOW_CALL: read_slow_call(optarg); break;
+		case OPT_JITTER: o.jitter = atof(optarg) / 100; break;
+		case OPT_PAUSE:
+			o.pause_ns = strtoull(optarg, NULL, 0);
+			o.pause_every = (uint64_t)read_number(optarg);
+			break;
+		case OPT_GRID:
+			o.grid_kernel = (unsigned)atoi(optarg);
+			o.grid_times = read_number(optarg);
+			break;
 		case OPT_TYPE: o.device_type = optarg; break;
 		case OPT_OTHERS: o.others = (unsigned)atoi(optarg); break;
 		case OPT_DRIFT: o.job.drift_ppm = atoi(optarg); break;

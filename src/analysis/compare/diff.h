@@ -5,6 +5,10 @@
  *   diff_read.c   read one run into rows, in one pass             (a thread for each side)
  *   diff_units.c  occurrences of the range by whose number counts are divided
  *   diff_align.c  align the rows of both sides and judge them (diff_statistics.h)
+ *   diff_pairs.c  facts about tables and pairs of rows
+ *   diff_renamed.c   align kernels whose names changed
+ *   diff_counts.c    judge counts
+ *   diff_describe.c  sentences: verdicts, the largest changes, how noise is measured
  *   diff_names.c  names that differ only in compiler-generated numbers
  *   diff_print.c  text, CSV, JSON, Markdown      diff_picture.c  the picture */
 #ifndef GPUTAP_ANALYSIS_COMPARE_DIFF_H
@@ -45,7 +49,11 @@ extern const char *const diff_table_names[]; /* NULL-terminated */
 
 enum diff_key { DIFF_BY_DEVICE = 1, DIFF_BY_RANK = 2 };
 
-enum { DIFF_SIDES = 2, DIFF_NO_LIMIT = -1 };
+enum {
+	DIFF_SIDES = 2,
+	DIFF_NO_LIMIT = -1,
+	DIFF_TEXT = 1024, /* room for a sentence */
+};
 enum diff_side_name { DIFF_BASELINE, DIFF_CANDIDATE };
 
 /* A row of one run. */
@@ -53,11 +61,14 @@ struct diff_row {
 	enum diff_table table;
 	uint32_t name, device, rank; /* LOOKUP_NONE: the rows are not split by this key */
 	uint64_t count, total_ns;
+	uint64_t sizes;    /* kernels: sum of hashes of the launches' grids and blocks */
+	uint64_t in_units; /* number of records inside of occurrences of the range */
 	/* valid with one run; with several runs, only until the series is summed up */
 	struct diff_series series;
 	double median, median_low, median_high, median_variance;
 	/* time in each of the first occurrences of the range; NULL: not requested */
 	float *of_units;
+	uint32_t *counts_of_units; /* number of records in each of these occurrences */
 };
 
 struct diff_run {
@@ -111,6 +122,7 @@ struct diff_options {
 	long top;
 	double noise;                    /* noise between runs, as a fraction; negative: default */
 	double limits[DIFF_TABLE_COUNT]; /* DIFF_NO_LIMIT: none */
+	double count_limit;              /* DIFF_NO_LIMIT: that of the row's table */
 	bool json, csv, markdown, svg, mangled, force, share;
 };
 
@@ -122,9 +134,27 @@ enum diff_verdict {
 	DIFF_FEWER,
 	DIFF_NEW, /* the row is only in the candidate */
 	DIFF_GONE,
+	DIFF_RENAMED, /* the kernel has another name and does not differ otherwise */
 	DIFF_UNSURE,  /* much time was lost or gained, but the noise may be just as large */
 	DIFF_TOO_FEW, /* the row has too few values to estimate their noise */
 };
+
+/* X(enum name, name in files) */
+#define DIFF_COUNT_VERDICTS(X)                                            \
+	X(UNKNOWN, "") /* the row has no count, or is only on one side */ \
+	X(SAME, "same")                                                   \
+	X(MORE, "more")                                                   \
+	X(FEWER, "fewer")                                                 \
+	X(VARIES, "varies") /* the difference is not larger than noise */
+enum diff_count_verdict {
+#define DIFF_COUNT_ENUM(upper, name) DIFF_COUNT_##upper,
+	DIFF_COUNT_VERDICTS(DIFF_COUNT_ENUM)
+#undef DIFF_COUNT_ENUM
+		DIFF_COUNT_VERDICT_COUNT
+};
+
+/* Largest false discovery rate at which a change is a verdict. */
+#define DIFF_LEVEL 0.05
 
 /* The statistic that a row shows and that its verdict uses. If this statistic changes in the
  * opposite direction from the row's total, the change of the total is noise. */
@@ -152,10 +182,17 @@ struct diff_pair {
 	enum diff_measure by;
 	double p, q; /* q: p, corrected for the number of rows */
 	bool judged;
-	double share;  /* signed share of this row in the sum of the table's absolute changes */
-	double weight; /* larger of the row's shares of the table's time on the two sides */
+	/* the same for the count; judged only if the count varies between the runs of a side */
+	double count_p, count_q;
+	bool count_judged;
+	enum diff_count_verdict count_verdict;
+	double share; /* signed share of this row in the sum of the table's absolute changes */
+	/* larger of the row's shares of the table's time, or of the table's counts, on the two
+	 * sides */
+	double weight, count_weight;
 	enum diff_verdict verdict;
-	bool over; /* true if the change exceeds the limit of --fail-over */
+	bool over;    /* true if the change exceeds the limit of --fail-over */
+	bool renamed; /* true if only the kernel's name changed */
 	struct diff_row **rows[DIFF_SIDES]; /* row of each run; NULL: the run lacks the row */
 };
 
@@ -175,8 +212,10 @@ struct diff_result {
 	char *unit;              /* name of the range; NULL: counts are per run */
 	struct diff_pair *pairs; /* ordered by table, then by change, largest first */
 	size_t pair_count;
-	size_t verdicts[DIFF_TOO_FEW + 1], judged, over;
-	size_t in_both; /* number of rows that both sides have, except totals and devices */
+	size_t verdicts[DIFF_TOO_FEW + 1], counts[DIFF_COUNT_VERDICT_COUNT], judged, over;
+	size_t tests;      /* number of tests that were corrected together */
+	bool exact_counts; /* true if the program determines counts, and no record is missing */
+	size_t in_both;    /* number of rows that both sides have, except totals and devices */
 	/* largest total of a side; for parts of a run, largest total of their ranges */
 	double longest_ns;
 };
@@ -190,6 +229,22 @@ void diff_run_fini(struct diff_run *run);
 /* Fill in the pairs, the verdicts and the counts of @result from the runs that were read. */
 void diff_align(struct diff_result *result, const struct diff_options *options);
 void diff_result_fini(struct diff_result *result);
+
+bool diff_has_side(const struct diff_result *result, const struct diff_pair *pair, unsigned side);
+/* Return the number by which counts and totals of a run are divided. */
+double diff_parts_of_run(const struct diff_result *result, unsigned side, size_t at);
+
+/* Add the candidate's rows of @from to @pair and mark @from as removed. */
+void diff_take_candidate(struct diff_pair *pair, struct diff_pair *from);
+/* Align kernels that differ only in their names: equal launches, similar times. */
+void diff_align_renamed(struct diff_result *result);
+
+/* Return true if a difference of counts is a change of the program. */
+bool diff_counts_are_exact(const struct diff_result *result);
+/* Compare the counts of a row that both sides have. Call after finding longest_ns. */
+void diff_compare_counts(const struct diff_result *result, struct diff_pair *pair);
+/* Give the verdict on a count that was judged, after the correction for the number of tests. */
+void diff_judge_count(struct diff_pair *pair);
 
 /* Return @name without compiler-generated numbers, such as those of addresses and lambdas; NULL:
  * @name contains none. Owner: caller. */
@@ -205,6 +260,10 @@ bool diff_opposes_total(const struct diff_pair *pair, const struct diff_estimate
 bool diff_total_is_noise(const struct diff_pair *pair);
 /* Return the change of the row's total; 0 if the baseline's total is 0. */
 double diff_change_of_total(const struct diff_pair *pair);
+/* Return the relative change; 0 if @baseline is 0. */
+double diff_ratio_of(double baseline, double candidate);
+/* Return the change of the row's count; 0 if the baseline has none. */
+double diff_change_of_count(const struct diff_pair *pair);
 /* Return the rounded absolute value; UINT64_MAX: the value is too large. */
 uint64_t diff_whole_ns(double ns);
 /* Return true if the rows consist of durations. Otherwise, each row is one number per run. */
@@ -212,6 +271,7 @@ bool diff_has_values(enum diff_table table);
 /* Return true if the lost or gained time is large enough to affect a verdict. */
 bool diff_moved_much(const struct diff_result *result, const struct diff_pair *pair);
 const char *diff_verdict_name(enum diff_verdict verdict);
+const char *diff_count_verdict_name(enum diff_count_verdict verdict); /* "": unknown */
 /* Format a change for tables: "+5.1%", "x2.07". */
 void diff_put_change(char *text, size_t size, double change);
 /* Summarize the result: "3 slower, 5 faster beyond noise". */
@@ -219,6 +279,13 @@ void diff_describe(const struct diff_result *result, char *text, size_t size);
 /* Describe how noise was measured. */
 void diff_describe_method(const struct diff_result *result, char *text, size_t size);
 bool diff_side_is_whole(const struct diff_side *side);
+/* Return the rows that changed, those of all tables, causes before effects and large changes before
+ * small ones. Owner: caller. */
+const struct diff_pair **diff_list_changes(const struct diff_result *result, size_t *count);
+/* Describe the change of a row: "200 more clFinish: 200 -> 400, +1.20 ms". @most: room for the
+ * name, in bytes. */
+void diff_describe_change(const struct diff_result *result, const struct diff_pair *pair,
+			  size_t most, char *text, size_t size);
 
 void diff_print_text(const struct diff_result *result, const struct diff_options *options,
 		     FILE *out);

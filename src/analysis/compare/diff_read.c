@@ -117,14 +117,28 @@ static void add_to_unit(struct reading *r, struct diff_row *row,
 
 	if (unit == LOOKUP_NONE)
 		return;
+	row->in_units++;
 	if (!r->slots[unit])
 		r->slots[unit] = (uint32_t)++r->units_seen;
 	slot = r->slots[unit] - 1;
 	if (slot >= UNIT_SLOTS)
 		return;
-	if (!row->of_units)
+	if (!row->of_units) {
 		row->of_units = allocate_list(UNIT_SLOTS, sizeof *row->of_units);
+		row->counts_of_units = allocate_list(UNIT_SLOTS, sizeof *row->counts_of_units);
+	}
 	row->of_units[slot] += (float)what->duration_ns;
+	row->counts_of_units[slot]++;
+}
+
+/* Return a number that sizes of launches in any order have in common. */
+static uint64_t hash_size(const struct gt_item *kernel)
+{
+	uint64_t hash = 0;
+
+	for (unsigned i = 0; i < 3; i++)
+		hash = lookup_mix(hash + ((uint64_t)kernel->global[i] << 32 | kernel->local[i]));
+	return hash;
 }
 
 static void observe(struct summary_observer *observer, const struct summary_observed *what)
@@ -134,6 +148,8 @@ static void observe(struct summary_observer *observer, const struct summary_obse
 	struct diff_row *row = &r->run->rows[at];
 
 	diff_series_add(&row->series, (double)what->duration_ns);
+	if (what->class == SUMMARY_KERNELS)
+		row->sizes += hash_size(what->item);
 	if (r->units.count)
 		add_to_unit(r, row, what);
 }
@@ -523,6 +539,7 @@ void diff_run_fini(struct diff_run *run)
 	for (uint32_t i = 0; i < run->row_count; i++) {
 		diff_series_fini(&run->rows[i].series);
 		free(run->rows[i].of_units);
+		free(run->rows[i].counts_of_units);
 	}
 	free(run->rows);
 	free(run->paths);

@@ -25,6 +25,7 @@ static void observe(struct summary *s, const struct summary_entry *e, uint32_t g
 		.thread = thread,
 		.place = place,
 		.duration_ns = e->duration_ns,
+		.item = e->item,
 	};
 
 	if (s->observer && e->timed)

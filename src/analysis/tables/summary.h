@@ -170,6 +170,7 @@ struct summary_observed {
 	uint64_t thread; /* thread whose ranges contain the record: gt_item_place(), any number */
 	uint64_t place;  /* position in the calls of that thread */
 	uint64_t duration_ns;
+	const struct gt_item *item; /* the call or the activity; of a range, an empty call */
 };
 
 /* Receives more than sums: called for each record, in the cursor's order. */
