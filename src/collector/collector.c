@@ -43,6 +43,7 @@
 #include "collector/environment.h"
 #include "collector/folder.h"
 #include "collector/guard.h"
+#include "collector/host_watch.h"
 #include "collector/load.h"
 #include "collector/memory.h"
 #include "collector/proc_files.h"
@@ -214,6 +215,7 @@ void gt_session_defaults(struct gt_session *s)
 	s->payload_cap = 256;
 	s->record_args = 1;
 	s->device_activity = 1;
+	s->host_state = 1;
 	s->domains = ~GT_DOMAIN_BIT(GT_DOMAIN_NONE);
 	memset(s->ops, 0xff, sizeof s->ops);
 }
@@ -501,6 +503,7 @@ static void end_processes(struct collector *c, bool slow, uint64_t now)
 		process->exited = true;
 		if (c->child.ended && (pid_t)process->pid == c->child.pid && !process->replaced)
 			process->wait_status = c->child.wait_status;
+		gt_host_watch_end(c->drain.host_watch, process);
 		/* entry i now contains another process */
 		gt_drain_end_process(&c->drain, process, now);
 	}
@@ -691,6 +694,7 @@ static void collect(struct collector *c)
 			end_processes(c, false, now);
 		gt_descendants_look(&c->descendants, c->child.ended ? 0 : (uint32_t)c->child.pid,
 				    now);
+		gt_host_watch_write(c->drain.host_watch);
 		gt_batch_commit(&c->drain);
 		look_for_snapshots(c, now);
 		gt_memory_balance(&c->memory, &c->drain, now);
@@ -724,6 +728,7 @@ static void finish_processes(struct collector *c, struct gt_run_result *result)
 	while (c->drain.process_count) {
 		struct gt_process *process = c->drain.processes[0];
 
+		gt_host_watch_end(c->drain.host_watch, process);
 		gt_drain_end_process(&c->drain, process, now);
 	}
 	gt_drain_write_untraced(&c->drain);
@@ -792,6 +797,16 @@ static int start_program(struct collector *c, char *const *argv)
 	return status;
 }
 
+/* Start to read the states of threads. If this fails, the session continues without them. */
+static void start_host_watch(struct collector *c, const struct gt_run_options *o)
+{
+	if (!o->session.host_state)
+		return;
+	c->drain.host_watch = gt_host_watch_start(&c->drain, c->host_clock, o->host_state_ns);
+	if (!c->drain.host_watch)
+		gt_error_clear();
+}
+
 /* Ignore the session's own signals. The mask is restored now, and a late signal must not end
  * gputap. */
 static void ignore_own_signals(const struct gt_run_options *options)
@@ -843,6 +858,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	}
 	result->pid = (uint32_t)c->child.pid;
 	gt_control_begin(&c->control);
+	start_host_watch(c, options);
 	collect(c);
 	gt_snapshots_finish(&c->snapshots);
 	finish_processes(c, result);
@@ -856,6 +872,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	result->triggers_undecided = gt_triggers_undecided(c->triggers);
 	finish_capture(&c->drain, c->writer, result);
 remove_folder:
+	gt_host_watch_stop(c->drain.host_watch);
 	gt_control_close(&c->control);
 	gt_descendants_fini(&c->descendants);
 	gt_survivors_fini(&c->survivors);

@@ -40,6 +40,9 @@ struct gt_run_options {
 	/* recording options; the collector fills in magic, version, bytes and host_clock */
 	struct gt_session session;
 	struct gt_window_options windows;
+	/* time between two looks at the states of threads, if session.host_state is set; 0: the
+	 * default */
+	uint64_t host_state_ns;
 	const char *options_text; /* for gt_session_info.options */
 };
 

@@ -31,6 +31,7 @@ struct gt_give_back {
 };
 
 struct gt_triggers;
+struct gt_host_watch;
 
 /* A program that a process has reported as not traced. The collector also finds the program in
  * /proc. */
@@ -72,7 +73,8 @@ struct gt_drain {
 	struct gt_give_back *give;
 	size_t give_count, give_room;
 
-	struct gt_triggers *triggers; /* borrowed; NULL: none */
+	struct gt_triggers *triggers;     /* borrowed; NULL: none */
+	struct gt_host_watch *host_watch; /* borrowed; NULL: none */
 
 	/* results */
 	int output_error; /* the first error */

@@ -14,7 +14,8 @@
 #include "util/clock_ns.h"
 
 enum {
-	DESCRIPTORS_MOST = 1024, /* per process and search */
+	DESCRIPTORS_MOST = 1024, /* per process */
+	PROCESSES_MOST = 1024,
 };
 #define SEARCH_AGAIN_NS UINT64_C(2000000000)
 
@@ -53,9 +54,8 @@ enum gt_host_state gt_host_descriptor_look(const struct gt_host_process *process
 	return GT_HOST_STATE_FILE;
 }
 
-/* Return true if the process has the pipe or socket @link open, with the access that @writes is
- * the other side of. */
-static bool has_other_end(uint32_t pid, const char *link, bool is_pipe, bool writes)
+/* Return true if the process has the pipe @link open for reading, if @writes, or for writing. */
+static bool has_other_end(uint32_t pid, const char *link, bool writes)
 {
 	char path[64], target[64];
 	const struct dirent *entry;
@@ -74,9 +74,8 @@ static bool has_other_end(uint32_t pid, const char *link, bool is_pipe, bool wri
 		target[n] = '\0';
 		if (strcmp(target, link))
 			continue;
-		found = !is_pipe ||
-			(fstatat(dirfd(folder), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-			 (st.st_mode & (writes ? S_IRUSR : S_IWUSR)));
+		found = !fstatat(dirfd(folder), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+			(st.st_mode & (writes ? S_IRUSR : S_IWUSR));
 	}
 	if (folder)
 		closedir(folder);
@@ -88,24 +87,45 @@ static struct gt_host_peer *find_entry(struct gt_host_peers *peers, uint64_t ino
 {
 	struct gt_host_peer *fresh;
 
-	for (unsigned i = 0; i < sizeof peers->entries / sizeof *peers->entries; i++) {
+	for (unsigned i = 0; i < GT_HOST_PEERS; i++) {
 		struct gt_host_peer *p = &peers->entries[i];
 
 		if (p->inode == inode && p->pid == pid && p->writes == writes)
 			return p;
 	}
-	fresh = &peers->entries[peers->next++ % (sizeof peers->entries / sizeof *peers->entries)];
+	fresh = &peers->entries[peers->next++ % GT_HOST_PEERS];
 	*fresh = (struct gt_host_peer){.inode = inode, .pid = pid, .writes = writes};
 	return fresh;
 }
 
-/* Find the process at the other end. Return 0 if it is not among @pids. */
-static uint32_t find_peer(struct gt_host_peers *peers, uint32_t pid, bool writes,
-			  const uint32_t *pids, unsigned count, const char *link)
+/* Find a process other than @pid with the other end open. Prefer the newest, because a shell that
+ * starts a pipeline often keeps both ends open. Return 0 if there is none. */
+static uint32_t search_processes(uint32_t pid, const char *link, bool writes)
+{
+	DIR *folder = opendir("/proc");
+	const struct dirent *entry;
+	unsigned searched = 0;
+	uint32_t found = 0;
+
+	while (folder && searched < PROCESSES_MOST && (entry = readdir(folder))) {
+		uint32_t other = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+		if (!other || other == pid || other < found)
+			continue;
+		searched++;
+		if (has_other_end(other, link, writes))
+			found = other;
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+static uint32_t find_peer(struct gt_host_peers *peers, uint32_t pid, bool writes, const char *link)
 {
 	const char *number = strchr(link, '[');
-	struct gt_host_peer *p;
 	uint64_t now = gt_clock_ns(CLOCK_BOOTTIME);
+	struct gt_host_peer *p;
 
 	if (!number)
 		return 0;
@@ -113,33 +133,28 @@ static uint32_t find_peer(struct gt_host_peers *peers, uint32_t pid, bool writes
 	if (p->searched_ns && (p->peer || now - p->searched_ns < SEARCH_AGAIN_NS))
 		return p->peer;
 	p->searched_ns = now;
-	for (unsigned i = 0; i < count && !p->peer; i++)
-		if (pids[i] != pid && has_other_end(pids[i], link, true, writes))
-			p->peer = pids[i];
-	if (!p->peer && has_other_end(pid, link, true, writes))
+	p->peer = search_processes(pid, link, writes);
+	if (!p->peer && has_other_end(pid, link, writes))
 		p->peer = pid;
 	return p->peer;
 }
 
 void gt_host_descriptor_describe(struct gt_host_peers *peers, uint32_t pid, bool writes,
-				 const uint32_t *pids, unsigned count,
 				 char text[GT_HOST_TEXT_BYTES])
 {
 	struct gt_host_process other;
 	char name[16] = "";
 	uint32_t peer;
 
-	if (begins(text, "socket:")) {
-		snprintf(text, GT_HOST_TEXT_BYTES, "socket");
-		return;
-	}
+	if (begins(text, "socket:"))
+		strcpy(text, "socket");
 	if (!begins(text, "pipe:"))
 		return;
-	peer = find_peer(peers, pid, writes, pids, count, text);
+	peer = peers ? find_peer(peers, pid, writes, text) : 0;
 	if (!peer) {
-		snprintf(text, GT_HOST_TEXT_BYTES, "pipe");
+		strcpy(text, "pipe");
 	} else if (peer == pid) {
-		snprintf(text, GT_HOST_TEXT_BYTES, "pipe within the process");
+		strcpy(text, "pipe within the process");
 	} else {
 		if (!gt_host_process_open(peer, &other)) {
 			gt_host_read_name(&other, peer, name, sizeof name);

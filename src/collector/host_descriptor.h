@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Describes the descriptors that threads wait for: paths, and for pipes and sockets the process at
- * the other end, if it is a process of the session. */
+/* Describes the descriptors that threads wait for: paths, and for pipes the process at the other
+ * end. */
 #ifndef GPUTAP_COLLECTOR_HOST_DESCRIPTOR_H
 #define GPUTAP_COLLECTOR_HOST_DESCRIPTOR_H
 
@@ -17,27 +17,28 @@ enum { GT_HOST_TEXT_BYTES = 192 };
 enum gt_host_state gt_host_descriptor_look(const struct gt_host_process *process, uint32_t tid,
 					   uint32_t descriptor, char text[GT_HOST_TEXT_BYTES]);
 
-/* A pipe or a socket with the process at its other end; kept, because the search is slow. */
+/* A pipe with the process at its other end; kept, because the search takes some ms. */
 struct gt_host_peer {
 	uint64_t inode;
-	uint32_t pid, peer; /* reading or writing process, and the other one; peer 0: not found */
-	uint64_t searched_ns;
+	/* reading or writing process, and the other one; peer 0: not found */
+	uint32_t pid, peer;
 	bool writes;
+	uint64_t searched_ns; /* 0: not yet */
 };
 
+enum { GT_HOST_PEERS = 64 };
 struct gt_host_peers {
-	struct gt_host_peer entries[64];
+	struct gt_host_peer entries[GT_HOST_PEERS];
 	unsigned next;
 };
 
 /**
- * gt_host_descriptor_describe() - replace the number of a pipe or socket by a text for people
+ * gt_host_descriptor_describe() - name the other end of a pipe or socket
+ * @peers: known pipes; NULL: do not search
+ * @pid: process that reads or, if @writes, writes
  * @text: from gt_host_descriptor_look()
- * @writes: true if the thread writes
- * @pids, @count: processes to search for the other end
  */
 void gt_host_descriptor_describe(struct gt_host_peers *peers, uint32_t pid, bool writes,
-				 const uint32_t *pids, unsigned count,
 				 char text[GT_HOST_TEXT_BYTES]);
 
 #endif

@@ -101,7 +101,7 @@ static void look_at_path(const struct gt_host_thread *t, const struct gt_host_re
 			  (strlen(name) > 2 && !strcmp(name + strlen(name) - 2, "at") &&
 			   strcmp(name, "stat") && strcmp(name, "lstat") && strcmp(name, "creat"));
 	uint64_t address = r->arguments[has_folder ? 1 : 0];
-	char path[PATH_BYTES];
+	char path[PATH_BYTES], seen[PATH_BYTES + 32];
 	struct stat st;
 	unsigned bytes = PATH_BYTES - 1;
 
@@ -116,7 +116,9 @@ static void look_at_path(const struct gt_host_thread *t, const struct gt_host_re
 	}
 	path[bytes] = '\0';
 	snprintf(out->text, sizeof out->text, "%s", path);
-	if (path[0] == '/' && !stat(path, &st) && S_ISFIFO(st.st_mode))
+	/* a path in the folder of another descriptor is not found here */
+	snprintf(seen, sizeof seen, "%u/%s/%s", t->tid, path[0] == '/' ? "root" : "cwd", path);
+	if (!fstatat(t->process->tasks, seen, &st, 0) && S_ISFIFO(st.st_mode))
 		out->state = GT_HOST_STATE_PIPE;
 }
 
@@ -248,9 +250,10 @@ void gt_host_look_at(const struct gt_host_thread *t, const struct gt_host_readin
 }
 
 void gt_host_look_describe(const struct gt_host_thread *t, struct gt_host_peers *peers,
-			   const uint32_t *pids, unsigned count, struct gt_host_look *look)
+			   struct gt_host_look *look)
 {
-	gt_host_descriptor_describe(peers, t->process->pid, look->writes, pids, count, look->text);
+	if (!look->holder)
+		gt_host_descriptor_describe(peers, t->process->pid, look->writes, look->text);
 }
 
 /* Return the activity of a thread in a state, as a clause. */
@@ -375,8 +378,7 @@ static void write_now(struct gt_host_now *out, struct now_reading *n)
 		settle_running(&n->holder, &n->holder_reading, &n->holder_state);
 		gt_host_look_describe_holder(&n->thread, n->holder_state, NULL, look);
 	}
-	if (!strncmp(look->text, "pipe:", 5) || !strncmp(look->text, "socket:", 7))
-		*strchr(look->text, ':') = '\0';
+	gt_host_look_describe(&n->thread, NULL, look);
 	out->state = look->state;
 	out->call = look->call;
 	out->call_name = look->call ? gt_system_call_find((long)look->call - 1)->name : NULL;

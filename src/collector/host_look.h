@@ -23,9 +23,9 @@ struct gt_host_look {
 void gt_host_look_at(const struct gt_host_thread *t, const struct gt_host_reading *reading,
 		     struct gt_host_look *out);
 
-/* Complete the text of a pipe or socket. See gt_host_descriptor_describe(). */
+/* Complete the text of a pipe or socket. @peers: known pipes; NULL: do not search */
 void gt_host_look_describe(const struct gt_host_thread *t, struct gt_host_peers *peers,
-			   const uint32_t *pids, unsigned count, struct gt_host_look *look);
+			   struct gt_host_look *look);
 
 /**
  * gt_host_look_describe_holder() - describe the thread that is waited for, in look->text

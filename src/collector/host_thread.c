@@ -119,6 +119,7 @@ int gt_host_thread_read_use(struct gt_host_thread *t, struct gt_host_reading *ou
 			return n;
 		}
 	}
+	out->ns = gt_clock_ns(CLOCK_BOOTTIME);
 	n = read_start(t->schedstat, text, sizeof text);
 	if (n <= 0)
 		return n ? n : -EIO;
@@ -195,7 +196,6 @@ int gt_host_thread_read(struct gt_host_thread *t, const struct gt_host_reading *
 
 	memset(out, 0, sizeof *out);
 	out->call = -1;
-	out->ns = gt_clock_ns(CLOCK_BOOTTIME);
 	status = gt_host_thread_read_use(t, out);
 	if (status == -ESRCH)
 		return status;

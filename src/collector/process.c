@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/process_texts.h"
 #include "util/error.h"
 
 enum {
@@ -106,6 +107,8 @@ void gt_process_close(struct gt_process *process)
 			gt_capture_stream_destroy(process->rings[i].stream);
 	free(process->rings);
 	free(process->held);
+	gt_process_texts_free(process->texts);
+	process->texts = NULL;
 	process->held = NULL;
 	process->held_count = 0;
 	process->segment = NULL;

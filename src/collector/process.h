@@ -16,6 +16,8 @@
 #include "collector/journal.h"
 #include "ring/segment.h"
 
+struct gt_process_texts;
+
 /* A thread's ring. */
 struct gt_ring {
 	/* current block; GT_BLOCK_NONE: as far as the collector knows, the slot is free */
@@ -77,6 +79,7 @@ struct gt_process {
 	uint32_t slots_used; /* the highest value seen so far */
 	/* number of changes written to the capture: gt_segment.window_count at the last write */
 	uint32_t windows_seen;
+	struct gt_process_texts *texts; /* texts that the collector has written; NULL: none */
 };
 
 /**

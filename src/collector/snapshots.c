@@ -12,6 +12,7 @@
 
 #include "clock/clock.h"
 #include "collector/batch.h"
+#include "collector/host_watch.h"
 #include "collector/open_calls_live.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
@@ -104,6 +105,7 @@ static void settle(struct gt_drain *d)
 	}
 	for (size_t k = 0; k < d->process_count; k++)
 		gt_open_calls_write(d, d->processes[k], false);
+	gt_host_watch_write_all(d->host_watch);
 	/* the rings are flushed before the sums are written, because a failed flush counts records
 	 * as lost */
 	gt_batch_commit(d);
