@@ -342,6 +342,8 @@ static void print_coverage(const struct info *i)
 	for (uint32_t p = 0; p < gt_capture_process_count(i->capture); p++)
 		if (report_death(i->capture, p, text, sizeof text))
 			print_line("died", text);
+	for (size_t n = 0; report_open_line(i->capture, n, text, sizeof text); n++)
+		print_line("open", text);
 	if (d == GT_DOMAIN_NONE)
 		return;
 	print_label("coverage");

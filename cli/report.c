@@ -74,7 +74,7 @@ static void print_report_help(void)
 	       "  -t, --table NAME,...  print only these tables: ranks rank_spread rank_waits\n"
 	       "                        operations ranges gpu_by_range failures kernels\n"
 	       "                        copies other memory graphs devices idle gaps\n"
-	       "                        patterns latency stacks processes threads loss\n"
+	       "                        patterns latency stacks processes threads open loss\n"
 	       "                        code_objects kernel_symbols\n"
 	       "  -s, --sort COLUMN     sort rows by a title (mean) or a key (mean_ns); largest\n"
 	       "                        numbers first\n"
@@ -809,7 +809,8 @@ static bool is_stored(const struct report_options *o)
 				1u << REPORT_FAILURES | 1u << REPORT_KERNELS | 1u << REPORT_COPIES |
 				1u << REPORT_OTHER | 1u << REPORT_DEVICES | 1u << REPORT_IDLE |
 				1u << REPORT_PATTERNS | 1u << REPORT_LATENCY |
-				1u << REPORT_PROCESSES | 1u << REPORT_THREADS | 1u << REPORT_LOSS;
+				1u << REPORT_PROCESSES | 1u << REPORT_THREADS | 1u << REPORT_OPEN |
+				1u << REPORT_LOSS;
 
 	return !o->read_records && !o->where && !o->by && !o->mangled && !o->timeline && !o->html &&
 	       (is_overview(o) || (o->tables && !(o->tables & ~stored)));

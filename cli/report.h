@@ -29,6 +29,7 @@ enum report_table {
 	REPORT_STACKS,
 	REPORT_PROCESSES,
 	REPORT_THREADS,
+	REPORT_OPEN, /* open calls */
 	REPORT_LOSS,
 	REPORT_CODE_OBJECTS, /* rarely needed, so last */
 	REPORT_KERNEL_SYMBOLS,
@@ -57,6 +58,11 @@ const char *report_process_end(bool ended, bool proper_end, int wait_status, boo
  * opencl" if the call is not known. Return false if the process did not die in a call. */
 bool report_death(const struct gt_capture *capture, uint32_t process, char *text, size_t size);
 
+/* Write a line about calls that were open when the collector last looked, such as "ranks 0-2 in
+ * MPI_Barrier #50 for 6.2 s". Equal calls of several processes are one line. Calls shorter than a
+ * second have no line, and calls of processes without a rank that report_death() names. @index:
+ * from 0. Return false if there is no such line. */
+bool report_open_line(const struct gt_capture *capture, size_t index, char *text, size_t size);
 /* Return true if a later entry describes the same process. Call for all processes, from the last to
  * the first. */
 bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid);

@@ -6,15 +6,16 @@
 
 #include "cli/info_code.h"
 #include "cli/report.h"
+#include "cli/report_open.h"
 #include "cli/report_ranks.h"
 #include "cli/report_stacks.h"
 
-const char *const report_table_names[] = {"ranks",   "rank_spread",  "rank_waits",     "operations",
-					  "ranges",  "gpu_by_range", "failures",       "kernels",
-					  "copies",  "other",        "memory",         "graphs",
-					  "devices", "idle",         "gaps",           "patterns",
-					  "latency", "stacks",       "processes",      "threads",
-					  "loss",    "code_objects", "kernel_symbols", NULL};
+const char *const report_table_names[] = {
+	"ranks",        "rank_spread", "rank_waits",   "operations",     "ranges",
+	"gpu_by_range", "failures",    "kernels",      "copies",         "other",
+	"memory",       "graphs",      "devices",      "idle",           "gaps",
+	"patterns",     "latency",     "stacks",       "processes",      "threads",
+	"open",         "loss",        "code_objects", "kernel_symbols", NULL};
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
@@ -317,6 +318,8 @@ const struct report_table_columns report_table_columns[] = {
 			    20},
 	[REPORT_PROCESSES] = {process_columns, COUNT_OF(process_columns), "Processes", 10},
 	[REPORT_THREADS] = {thread_columns, COUNT_OF(thread_columns), "Threads", 10},
+	[REPORT_OPEN] = {report_open_columns, COUNT_OF(report_open_columns),
+			 "Open calls: calls that had not returned", 20},
 	[REPORT_LOSS] = {loss_columns, COUNT_OF(loss_columns), "Lost", 0},
 };
 

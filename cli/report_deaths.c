@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the calls in which processes died, if the capture contains them (GT_EVENT_OPEN_CALL). */
+/* Finds the calls in which processes died, if the capture contains them (GT_RECORD_OPEN). */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "analysis/base/lookup.h"
 #include "cli/report.h"
+#include "cli/ui.h"
+#include "record/operation.h"
 
 enum { THREADS_MOST = 4 };
 
@@ -25,54 +29,108 @@ __attribute__((format(printf, 2, 3))) static void add_words(struct sentence *s, 
 	va_end(ap);
 }
 
-static void add_dead_thread(struct sentence *s, const struct gt_capture *capture,
-			    const struct gt_event_info *e)
+static bool is_open_call(const struct gt_event_info *e, uint32_t process)
 {
-	const struct gt_thread_info *t =
-		gt_capture_thread_find(capture, e->process, (uint32_t)e->value);
+	return e->code == GT_EVENT_OPEN_CALL && e->process == process &&
+	       e->domain < GT_DOMAIN_COUNT;
+}
+
+/* A call that was open when the process died. */
+struct dead_call {
+	uint32_t ordinal;
+	enum gt_domain domain;
+	const char *name;
+	uint64_t open_ns; /* 0: not known */
+};
+
+static void add_dead_thread(struct sentence *s, const struct gt_capture *capture, uint32_t process,
+			    const struct dead_call *call)
+{
+	const struct gt_thread_info *t = gt_capture_thread_find(capture, process, call->ordinal);
 
 	if (t)
 		add_words(s, ", thread %u%s%s%s", t->tid, t->name && *t->name ? " (" : "",
 			  t->name ? t->name : "", t->name && *t->name ? ")" : "");
 }
 
-/* Add the open calls of a process. Events of one thread are adjacent, outermost call first.
- * @domains: domains for which an open call has been named. */
+/* Read the open calls from GT_RECORD_OPEN or, in captures from versions without it, from
+ * GT_EVENT_OPEN_CALL. Calls of one thread are adjacent, outermost call first. @list: has room for
+ * all of them, or NULL. Return their number. */
+static size_t read_dead_calls(const struct gt_capture *capture, uint32_t process,
+			      struct dead_call *list)
+{
+	size_t count, n = 0;
+	const struct gt_open_call_info *open = gt_capture_open_calls(capture, &count);
+
+	for (const struct gt_open_call_info *o = open; o < open + count; o++) {
+		const struct gt_operation_info *operation = gt_operation(o->op);
+
+		if (o->process != process || !operation)
+			continue;
+		if (list)
+			list[n] = (struct dead_call){
+				.ordinal = o->ordinal,
+				.domain = (enum gt_domain)GT_OP_DOMAIN(o->op),
+				.name = operation->name,
+				.open_ns = o->start_ns && o->seen_ns > o->start_ns
+						   ? o->seen_ns - o->start_ns
+						   : 0,
+			};
+		n++;
+	}
+	if (n)
+		return n;
+	for (size_t i = 0; i < gt_capture_event_count(capture); i++) {
+		const struct gt_event_info *e = gt_capture_event(capture, i);
+
+		if (!is_open_call(e, process))
+			continue;
+		if (list)
+			list[n] = (struct dead_call){(uint32_t)e->value, e->domain, e->text, 0};
+		n++;
+	}
+	return n;
+}
+
+/* Add the open calls of a process. @domains: domains for which an open call has been named. */
 static void add_open_calls(struct sentence *s, const struct gt_capture *capture, uint32_t process,
 			   uint64_t *domains)
 {
-	const struct gt_event_info *last = NULL;
-	uint64_t skipped = 0;
+	size_t count = read_dead_calls(capture, process, NULL);
+	struct dead_call *calls = allocate_list(count + 1, sizeof *calls);
+	const struct dead_call *last = NULL;
+	uint32_t skipped = 0;
 	unsigned threads = 0, more = 0;
 
 	*domains = 0;
-	for (size_t i = 0; i < gt_capture_event_count(capture); i++) {
-		const struct gt_event_info *e = gt_capture_event(capture, i);
-		bool is_inner = last && last->value == e->value;
+	memset(calls, 0, (count + 1) * sizeof *calls);
+	read_dead_calls(capture, process, calls);
+	for (const struct dead_call *call = calls; call < calls + count; call++) {
+		bool is_inner = last && last->ordinal == call->ordinal;
 
-		if (e->code != GT_EVENT_OPEN_CALL || e->process != process ||
-		    e->domain >= GT_DOMAIN_COUNT)
-			continue;
-		*domains |= GT_DOMAIN_BIT(e->domain);
+		*domains |= GT_DOMAIN_BIT(call->domain);
 		if (!is_inner && threads == THREADS_MOST) {
-			more += e->value != skipped;
-			skipped = e->value;
+			more += call->ordinal != skipped;
+			skipped = call->ordinal;
 			continue;
 		}
 		if (last && !is_inner)
-			add_dead_thread(s, capture, last);
+			add_dead_thread(s, capture, process, last);
 		add_words(s,
 			  is_inner  ? ", inside it %s"
 			  : threads ? "; in %s"
 				    : ", in %s",
-			  e->text);
+			  call->name);
+		if (call->open_ns)
+			add_words(s, " for %s", show_duration(call->open_ns));
 		threads += !is_inner;
-		last = e;
+		last = call;
 	}
 	if (last)
-		add_dead_thread(s, capture, last);
+		add_dead_thread(s, capture, process, last);
 	if (more)
 		add_words(s, "; and %u more threads in calls", more);
+	free(calls);
 }
 
 bool report_death(const struct gt_capture *capture, uint32_t process, char *text, size_t size)

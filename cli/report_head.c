@@ -15,6 +15,7 @@ enum {
 	HEAD_INDENT = 2,
 	/* largest number of sessions shown individually; with more, the head shows totals */
 	FILES_EACH = 8,
+	OPEN_NAMED = 4, /* largest number of lines about open calls */
 	FILES_NAMED = 4 /* largest number of sessions with remarks that the head names */
 };
 
@@ -114,6 +115,20 @@ static void print_deaths(const struct summary *s, FILE *out)
 		ui_print_sentence(out, ui_colors(out)->red,
 				  "%s more process%s died; -t processes lists them",
 				  show_count(dead - most), dead - most == 1 ? "" : "es");
+}
+
+static void print_open(const struct summary *s, FILE *out)
+{
+	char text[SELECTION_LINE];
+
+	for (size_t i = 0; report_open_line(s->capture, i, text, sizeof text); i++) {
+		if (i == OPEN_NAMED) {
+			ui_print_sentence(out, ui_colors(out)->yellow,
+					  "More calls were open; -t open lists them");
+			return;
+		}
+		ui_print_sentence(out, ui_colors(out)->yellow, "Open: %s", text);
+	}
 }
 
 /* Set *calls and *device to true if a session requested calls or GPU activities. */
@@ -302,4 +317,5 @@ void report_head_print(const struct summary *s, const char *where, unsigned by, 
 	print_unmet(s, where, by, out);
 	print_no_rank(s, by, out);
 	print_deaths(s, out);
+	print_open(s, out);
 }

@@ -9,6 +9,8 @@
 #include "cli/ui.h"
 #include "util/error.h"
 
+enum { OPEN_NAMED = 4 }; /* largest number of lines about open calls */
+
 /* Print the selection and the parts of it that matched nothing, unless everything was requested. */
 static void print_selection(const struct summary *s, const struct gt_capture *capture, FILE *out)
 {
@@ -32,6 +34,15 @@ static void print_deaths(const struct gt_capture *capture, FILE *out)
 		if (report_death(capture, p, text, sizeof text))
 			ui_print_line(out, "Died", ui_colors(out)->red, "%s", text);
 	}
+}
+
+/* Print calls that had not returned. */
+static void print_open(const struct gt_capture *capture, FILE *out)
+{
+	char text[SELECTION_LINE];
+
+	for (size_t i = 0; i < OPEN_NAMED && report_open_line(capture, i, text, sizeof text); i++)
+		ui_print_line(out, "Open", ui_colors(out)->yellow, "%s", text);
 }
 
 /* Store the summary of a large capture, so that later reports need not read the records. Without
@@ -89,6 +100,7 @@ int gt_report_short(const char *capture, bool store, FILE *out)
 	}
 	print_selection(&s, opened, out);
 	print_deaths(opened, out);
+	print_open(opened, out);
 	if (records)
 		rc = overview_print(&s, opened, &(struct overview_options){0}, out);
 out:

@@ -11,6 +11,7 @@
 #include "cli/info_code.h"
 #include "cli/report_columns.h"
 #include "cli/report_idle.h"
+#include "cli/report_open.h"
 #include "cli/report_patterns.h"
 #include "cli/report_ranks.h"
 #include "cli/report_stacks.h"
@@ -760,6 +761,7 @@ static void make_table(struct grid *g, enum report_table table, const struct sum
 	case REPORT_LATENCY: make_latency(g, s); break;
 	case REPORT_PROCESSES: make_processes(g, s); break;
 	case REPORT_THREADS: make_threads(g, s); break;
+	case REPORT_OPEN: report_make_open(g, s); break;
 	case REPORT_LOSS: make_loss(g, s); break;
 	case REPORT_STACKS: make_launched(g, s); break;
 	case REPORT_CODE_OBJECTS:

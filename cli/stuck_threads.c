@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/base/lookup.h"
+#include "cli/rank_list.h"
 #include "cli/ui.h"
 #include "collector/control.h"
 #include "util/error.h"
@@ -198,40 +199,16 @@ static bool is_equal(const struct stuck_list *l, const struct stuck_thread *a,
 	       !p->pending == !q->pending && p->has_activity == q->has_activity;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Write "rank 3" or "ranks 0-2, 4-63". */
 static const char *name_ranks(struct grid *g, const struct group *group)
 {
 	int64_t *ranks = allocate_list(group->count, sizeof *ranks);
-	char text[RANKS_BYTES] = "";
-	size_t n = 0, used = 0, distinct = 0;
+	char text[RANKS_BYTES];
 
 	for (size_t i = 0; i < group->count; i++)
-		ranks[n++] = group->list->processes[group->threads[i]->process].rank;
-	qsort(ranks, n, sizeof *ranks, by_rank);
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && ranks[end] <= ranks[end - 1] + 1; end++)
-			;
-		distinct += ranks[end - 1] - ranks[i] + 1;
-		if (used > sizeof text - 32) {
-			snprintf(text + used, sizeof text - used, ", ..");
-			break;
-		}
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRId64,
-					 i ? ", " : "", ranks[i]);
-		if (ranks[end - 1] > ranks[i])
-			used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRId64,
-						 ranks[end - 1] == ranks[i] + 1 ? ", " : "-",
-						 ranks[end - 1]);
-	}
+		ranks[i] = group->list->processes[group->threads[i]->process].rank;
+	rank_list_write(text, sizeof text, ranks, group->count);
 	free(ranks);
-	return grid_keep(g, "rank%s %s", distinct > 1 ? "s" : "", text);
+	return grid_keep(g, "%s", text);
 }
 
 /* Write "process 12" or "processes 12, 13, 14" or "64 processes". */

@@ -140,7 +140,7 @@ _gputap_report() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
 	-t | --table)
-		_gputap_list "ranks rank_spread rank_waits operations ranges gpu_by_range failures kernels copies other memory graphs devices idle gaps patterns latency stacks processes threads loss code_objects kernel_symbols"; return ;;
+		_gputap_list "ranks rank_spread rank_waits operations ranges gpu_by_range failures kernels copies other memory graphs devices idle gaps patterns latency stacks processes threads open loss code_objects kernel_symbols"; return ;;
 	-b | --by) _gputap_list "name device process thread queue range rank host"; return ;;
 	-s | --sort)
 		_gputap_words "total_ns self_ns share calls count mean_ns p50_ns p99_ns min_ns max_ns bytes bytes_per_s failed name"
