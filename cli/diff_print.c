@@ -141,9 +141,11 @@ static double value_of(const struct diff_pair *pair, unsigned side)
 /* Return the name of the statistic that the verdict uses. */
 static const char *measure_of(const struct diff_result *result, const struct diff_pair *pair)
 {
-	return pair->by == DIFF_MEDIAN                                      ? "median"
-	       : pair->by == DIFF_TOTAL || result->method != DIFF_BY_BLOCKS ? "total"
-									    : "mean";
+	return pair->by == DIFF_MEDIAN ? "median"
+	       : pair->by == DIFF_TOTAL || result->method != DIFF_BY_BLOCKS ||
+			       pair->table == DIFF_IDLE
+		       ? "total"
+		       : "mean";
 }
 
 static struct grid_cell ns_cell(double ns, bool has)
@@ -189,12 +191,14 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 	const struct diff_estimate *e = estimate_of(pair);
 	bool both = pair->verdict != DIFF_NEW && pair->verdict != DIFF_GONE;
 	/* a row that consists of one number has only a total */
-	bool each = both && e->known && pair->by != DIFF_TOTAL && diff_has_values(pair->table);
+	bool each = both && e->known && pair->by != DIFF_TOTAL && diff_has_values(pair->table) &&
+		    pair->table != DIFF_IDLE;
 	char change[32] = "", ratio[32] = "", low[32], high[32];
 
 	if (each)
 		diff_put_change(change, sizeof change, e->change);
-	else if (both && diff_has_values(pair->table) && diff_is_significant(e))
+	else if (both && diff_has_values(pair->table) && pair->table != DIFF_IDLE &&
+		 diff_is_significant(e))
 		snprintf(change, sizeof change, e->change < 0 ? "faster" : "slower");
 	if (diff_total_is_noise(pair))
 		snprintf(ratio, sizeof ratio, "noise");

@@ -268,7 +268,9 @@ double diff_change_of_count(const struct diff_pair *pair);
 uint64_t diff_whole_ns(double ns);
 /* Return true if the rows consist of durations. Otherwise, each row is one number per run. */
 bool diff_has_values(enum diff_table table);
-/* Return true if the lost or gained time is large enough to affect a verdict. */
+/* Return true if the lost or gained time is more than @share of the run; large enough to affect a
+ * verdict. */
+bool diff_moved(const struct diff_result *result, const struct diff_pair *pair, double share);
 bool diff_moved_much(const struct diff_result *result, const struct diff_pair *pair);
 const char *diff_verdict_name(enum diff_verdict verdict);
 const char *diff_count_verdict_name(enum diff_count_verdict verdict); /* "": unknown */

@@ -6,6 +6,7 @@
 
 #include "analysis/compare/diff.h"
 
+#define LEAST_IDLE   0.01 /* share of the run for a verdict on idle time */
 #define LEAST_WEIGHT 0.01 /* share of the table's time, for --fail-over */
 #define WAIT_NS      4e6  /* assumed wait for a processor that other programs use */
 
@@ -106,7 +107,8 @@ static void align_pairs(struct diff_result *result)
 	for (size_t i = 0; i < result->pair_count; i++) {
 		struct diff_pair *pair = &result->pairs[i];
 
-		result->in_both += pair->table < DIFF_TABLE_COUNT && diff_has_values(pair->table) &&
+		result->in_both += pair->table < DIFF_TABLE_COUNT && pair->table != DIFF_IDLE &&
+				   diff_has_values(pair->table) &&
 				   diff_has_side(result, pair, DIFF_BASELINE) &&
 				   diff_has_side(result, pair, DIFF_CANDIDATE);
 		if (pair->table == DIFF_TABLE_COUNT)
@@ -176,8 +178,8 @@ static void sum_side(const struct diff_result *result, struct diff_pair *pair, u
 
 static bool is_on_gpus(const struct diff_result *result, enum diff_table table)
 {
-	return table != DIFF_OPERATIONS && table != DIFF_RANGES && diff_has_values(table) &&
-	       result->sides[DIFF_BASELINE].runs[0].on_gpus &&
+	return table != DIFF_OPERATIONS && table != DIFF_RANGES && table != DIFF_IDLE &&
+	       diff_has_values(table) && result->sides[DIFF_BASELINE].runs[0].on_gpus &&
 	       result->sides[DIFF_CANDIDATE].runs[0].on_gpus;
 }
 
@@ -205,6 +207,11 @@ static void compare_blocks(const struct diff_result *result, struct diff_pair *p
 	if (baseline->series.count && candidate->series.count)
 		diff_compare_series(&baseline->series, &candidate->series,
 				    noise_of_row(result, pair), &pair->of_median, &pair->of_mean);
+	if (pair->table == DIFF_IDLE) { /* the number of gaps is a matter of noise */
+		diff_compare_sums(&baseline->series, &candidate->series, noise_of_row(result, pair),
+				  &pair->of_mean);
+		pair->of_median = (struct diff_estimate){0};
+	}
 }
 
 /* Collect the logarithm of the median, or of the total, of each run. Return: number of values. */
@@ -355,7 +362,10 @@ static double longest_of(const struct diff_result *result)
 
 static enum diff_verdict judge_pair(const struct diff_result *result, const struct diff_pair *pair)
 {
-	if (pair->table != DIFF_IDLE) { /* a missing cause took no time */
+	if (pair->table == DIFF_IDLE) { /* a missing cause took no time */
+		if (!diff_moved(result, pair, LEAST_IDLE))
+			return pair->judged ? DIFF_NOISE : DIFF_TOO_FEW;
+	} else {
 		if (!diff_has_side(result, pair, DIFF_BASELINE))
 			return DIFF_NEW;
 		if (!diff_has_side(result, pair, DIFF_CANDIDATE))

@@ -323,7 +323,7 @@ static void add_time(const struct diff_pair *pair, const char *as, char *text, s
 	if (moved && pair->by != DIFF_TOTAL) {
 		diff_put_change(change, sizeof change, diff_change_of(pair));
 		snprintf(text + used, size - used, ", %s%s%s", as, change,
-			 diff_has_values(pair->table) ? " each" : "");
+			 diff_has_values(pair->table) && pair->table != DIFF_IDLE ? " each" : "");
 	}
 	if ((moved || !pair->renamed) && !diff_total_is_noise(pair) && fabs(added) >= 0.5)
 		snprintf(text + strlen(text), size - strlen(text), ", %s%s", added > 0 ? "+" : "-",

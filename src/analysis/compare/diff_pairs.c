@@ -19,8 +19,7 @@ double diff_ratio_of(double baseline, double candidate)
 
 bool diff_has_values(enum diff_table table)
 {
-	return table != DIFF_TOTALS && table != DIFF_DEVICES && table != DIFF_RANKS &&
-	       table != DIFF_IDLE;
+	return table != DIFF_TOTALS && table != DIFF_DEVICES && table != DIFF_RANKS;
 }
 
 bool diff_has_side(const struct diff_result *result, const struct diff_pair *pair, unsigned side)
@@ -81,9 +80,14 @@ bool diff_total_is_noise(const struct diff_pair *pair)
 	       diff_opposes_total(pair, pair->by == DIFF_MEAN ? &pair->of_mean : &pair->of_median);
 }
 
+bool diff_moved(const struct diff_result *result, const struct diff_pair *pair, double share)
+{
+	return fabs(diff_added_ns(pair)) > share * result->longest_ns;
+}
+
 bool diff_moved_much(const struct diff_result *result, const struct diff_pair *pair)
 {
-	return fabs(diff_added_ns(pair)) > MUCH * result->longest_ns;
+	return diff_moved(result, pair, MUCH);
 }
 
 void diff_take_candidate(struct diff_pair *pair, struct diff_pair *from)

@@ -34,6 +34,8 @@ struct reading {
 	uint32_t group_room[SUMMARY_CLASS_COUNT];
 	uint32_t *row_of_operator; /* row + 1, indexed by name */
 	uint32_t operator_room;
+	uint32_t *row_of_idle; /* row + 1, indexed by row of idle time and cause */
+	uint32_t idle_room;
 	struct diff_units units;
 	/* slot + 1 of each unit (occurrence of the range); 0: the unit is empty so far */
 	uint32_t *slots;
@@ -169,6 +171,37 @@ static void observe_operator(void *data, uint32_t name, uint64_t duration_ns)
 	diff_series_add(&r->run->rows[row].series, (double)duration_ns);
 }
 
+/* Return the row of a cause of idle time. @at: row in idle.rows. */
+static uint32_t row_of_idle(struct reading *r, uint32_t at, enum gt_idle_cause cause)
+{
+	const struct idle_owner *owner = &r->s->idle.rows[at].owner;
+	const uint32_t rank =
+		owner->place == LOOKUP_NONE ? LOOKUP_NONE : r->s->places[owner->place].rank;
+	uint32_t *row;
+	char name[256];
+
+	r->row_of_idle = resize_list(r->row_of_idle, r->idle_room, (at + 1) * GT_IDLE_COUNT,
+				     sizeof *r->row_of_idle);
+	for (; r->idle_room < (at + 1) * GT_IDLE_COUNT; r->idle_room++)
+		r->row_of_idle[r->idle_room] = 0;
+	row = &r->row_of_idle[at * GT_IDLE_COUNT + cause];
+	if (!*row) {
+		snprintf(name, sizeof name, "device %" PRIu32 ": %s", owner->device,
+			 gt_idle_cause_text(cause));
+		*row = find_row(r->run, DIFF_IDLE, name, LOOKUP_NONE, rank) + 1;
+	}
+	return *row - 1;
+}
+
+/* Observe the time that one gap has of one cause. */
+static void observe_idle(void *data, uint32_t at, enum gt_idle_cause cause, uint64_t ns)
+{
+	struct reading *r = data;
+	const uint32_t row = row_of_idle(r, at, cause);
+
+	diff_series_add(&r->run->rows[row].series, (double)ns);
+}
+
 /* Rows that are added after the last record
  * ------------------------------------------------------- */
 
@@ -295,23 +328,18 @@ static void add_devices(struct reading *r)
 static void add_idle(struct reading *r)
 {
 	const struct idle *idle = &r->s->idle;
-	char name[256];
 
-	for (uint32_t i = 0; i < idle->row_count; i++) {
-		const struct idle_row *row = &idle->rows[i];
-
+	for (uint32_t i = 0; i < idle->row_count; i++)
 		for (int cause = 0; cause < GT_IDLE_COUNT; cause++) {
-			uint32_t place = row->owner.place;
+			const struct idle_sum *sum = &idle->rows[i].sums[cause];
+			uint32_t row;
 
-			if (!row->sums[cause].ns)
+			if (!sum->ns)
 				continue;
-			snprintf(name, sizeof name, "device %" PRIu32 ": %s", row->owner.device,
-				 gt_idle_cause_text((enum gt_idle_cause)cause));
-			add_value(r, DIFF_IDLE, name,
-				  place == LOOKUP_NONE ? LOOKUP_NONE : r->s->places[place].rank,
-				  row->sums[cause].ns, row->sums[cause].gaps);
+			row = row_of_idle(r, i, (enum gt_idle_cause)cause);
+			r->run->rows[row].count += sum->gaps;
+			r->run->rows[row].total_ns += sum->ns;
 		}
-	}
 }
 
 static void add_totals(struct reading *r)
@@ -514,6 +542,8 @@ int diff_read_run(struct diff_run *run, const struct diff_options *options, cons
 	s.observer = &r.observer;
 	s.gpu_by_range.each = observe_operator;
 	s.gpu_by_range.each_data = &r;
+	s.idle.each_sum = observe_idle;
+	s.idle.sums_to = &r;
 	choose_keys(&s, options->by);
 	if (where) /* the parts of the expression have been checked */
 		s.filter = filter_create(where, summary_texts, &s, &error);
@@ -524,6 +554,7 @@ int diff_read_run(struct diff_run *run, const struct diff_options *options, cons
 	for (unsigned c = 0; c < SUMMARY_CLASS_COUNT; c++)
 		free(r.row_of_group[c]);
 	free(r.row_of_operator);
+	free(r.row_of_idle);
 	free(r.slots);
 	diff_units_fini(&r.units);
 out:

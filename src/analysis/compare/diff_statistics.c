@@ -350,16 +350,45 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Squared standard errors of the logarithms of the ratios of medians and means. */
+struct series_errors {
+	double median, mean, freedom;
+};
+
+/* Return false if the noise of so few values is unknown. */
+static bool find_errors(const struct diff_series *baseline, const struct diff_series *candidate,
+			struct series_errors *e)
+{
+	uint64_t values = least(baseline->sample_count, candidate->sample_count);
+	unsigned blocks = (unsigned)least(least(BLOCKS, values),
+					  least(baseline->cell_count, candidate->cell_count));
+	struct errors of_median, of_mean;
+	double between;
+
+	if (blocks < LEAST_VALUES)
+		return false;
+	draw(baseline, candidate, blocks, &of_median, &of_mean);
+	e->freedom = blocks - 1;
+	if (blocks == BLOCKS) {
+		struct errors coarse_median, coarse_mean;
+
+		draw(baseline, candidate, BLOCKS_COARSE, &coarse_median, &coarse_mean);
+		of_median.ratio = add_drift(&of_median, &coarse_median);
+		of_mean.ratio = add_drift(&of_mean, &coarse_mean);
+		e->freedom = BLOCKS_COARSE - 1;
+	}
+	between = between_runs(variance_of_values(baseline, candidate));
+	e->median = of_median.ratio + between;
+	e->mean = of_mean.ratio + between;
+	return true;
+}
+
 void diff_compare_series(const struct diff_series *baseline, const struct diff_series *candidate,
 			 double floor, struct diff_estimate *median, struct diff_estimate *mean)
 {
 	double middle_baseline = diff_series_median(baseline),
 	       middle_candidate = diff_series_median(candidate);
-	uint64_t values = least(baseline->sample_count, candidate->sample_count);
-	unsigned blocks = (unsigned)least(least(BLOCKS, values),
-					  least(baseline->cell_count, candidate->cell_count));
-	struct errors of_median, of_mean;
-	double freedom, between;
+	struct series_errors e;
 
 	*median = *mean = (struct diff_estimate){0};
 	if (middle_baseline <= 0 || middle_candidate <= 0 || baseline->total <= 0 ||
@@ -372,23 +401,29 @@ void diff_compare_series(const struct diff_series *baseline, const struct diff_s
 	mean->baseline = diff_series_mean(baseline);
 	mean->candidate = diff_series_mean(candidate);
 	mean->change = mean->candidate / mean->baseline - 1;
-	if (blocks < LEAST_VALUES)
+	if (!find_errors(baseline, candidate, &e))
 		return;
-	draw(baseline, candidate, blocks, &of_median, &of_mean);
-	freedom = blocks - 1;
-	if (blocks == BLOCKS) {
-		struct errors coarse_median, coarse_mean;
+	judge(median, log(middle_candidate / middle_baseline), sqrt(e.median), e.freedom, floor);
+	judge(mean, log(mean->candidate / mean->baseline), sqrt(e.mean), e.freedom, floor);
+}
 
-		draw(baseline, candidate, BLOCKS_COARSE, &coarse_median, &coarse_mean);
-		of_median.ratio = add_drift(&of_median, &coarse_median);
-		of_mean.ratio = add_drift(&of_mean, &coarse_mean);
-		freedom = BLOCKS_COARSE - 1;
-	}
-	between = between_runs(variance_of_values(baseline, candidate));
-	judge(median, log(middle_candidate / middle_baseline), sqrt(of_median.ratio + between),
-	      freedom, floor);
-	judge(mean, log(mean->candidate / mean->baseline), sqrt(of_mean.ratio + between), freedom,
-	      floor);
+void diff_compare_sums(const struct diff_series *baseline, const struct diff_series *candidate,
+		       double floor, struct diff_estimate *sum)
+{
+	struct series_errors e;
+
+	*sum = (struct diff_estimate){0};
+	if (baseline->total <= 0 || candidate->total <= 0)
+		return;
+	sum->known = true;
+	sum->baseline = baseline->total;
+	sum->candidate = candidate->total;
+	sum->change = candidate->total / baseline->total - 1;
+	if (!find_errors(baseline, candidate, &e))
+		return;
+	/* independent events vary by the square root of their number */
+	e.mean += 1 / (double)baseline->count + 1 / (double)candidate->count;
+	judge(sum, log(candidate->total / baseline->total), sqrt(e.mean), e.freedom, floor);
 }
 
 /* Several values per side ---------------------------------------------------------------- */

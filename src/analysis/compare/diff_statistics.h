@@ -29,6 +29,10 @@ struct diff_estimate {
 void diff_compare_series(const struct diff_series *baseline, const struct diff_series *candidate,
 			 double floor, struct diff_estimate *median, struct diff_estimate *mean);
 
+/* The same for the sums of the values, if the numbers of values are a matter of noise. */
+void diff_compare_sums(const struct diff_series *baseline, const struct diff_series *candidate,
+		       double floor, struct diff_estimate *sum);
+
 /* Values of a side with several runs, or with several occurrences of a range. */
 struct diff_values {
 	const double *log; /* logarithms of the compared values */

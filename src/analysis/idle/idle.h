@@ -108,6 +108,9 @@ struct idle {
 	struct texts *names;
 	gt_idle_part_fn *each; /* may be NULL */
 	void *to;
+	/* called for each cause of each counted gap with its total time; may be NULL */
+	void (*each_sum)(void *to, uint32_t row, enum gt_idle_cause cause, uint64_t ns);
+	void *sums_to;
 	bool tells_all; /* false: leave out parts that are too small to be visible */
 	/* memory of each of a few sorts (sorter.h); 0: default */
 	size_t packed_most;

@@ -261,6 +261,9 @@ void idle_close_gap(struct idle *s, struct idle_open *gap)
 		unsigned cause = (unsigned)__builtin_ctz(left);
 
 		idle_add_sum(&row->sums[cause], gap->ns[cause]);
+		if (s->each_sum)
+			s->each_sum(s->sums_to, s->origins[gap->row.origin].row,
+				    (enum gt_idle_cause)cause, gap->ns[cause]);
 	}
 }
 
