@@ -30,6 +30,7 @@ enum {
 	HUNG_MOST = 4,
 	LABEL = UI_LABEL,
 	EDGE_PERCENT = 1,
+	BETWEEN_PERCENT = 10,
 	SLOW_RECORDS = 20000000
 };
 
@@ -404,7 +405,7 @@ static void print_causes(const struct summary *s, FILE *out)
 		}
 	for (unsigned k = 0; k < count; k++) {
 		const struct idle_row *row = &s->idle.rows[top[k].row];
-		char mostly[256], device[40] = "";
+		char mostly[400], between[400] = "", device[40] = "";
 
 		if (percent(top[k].ns, all_ns) < 0.05)
 			break;
@@ -416,8 +417,12 @@ static void print_causes(const struct summary *s, FILE *out)
 		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", show_duration(top[k].ns),
 			percent(top[k].ns, all_ns), show_count(row->sums[top[k].cause].gaps),
 			show_duration(top[k].ns / row->sums[top[k].cause].gaps));
-		ui_wrapf(out, LABEL + 40, LABEL + 42, "%s%s%s%s", gt_idle_cause_text(top[k].cause),
-			 device, *mostly ? ": " : "", mostly);
+		if (gt_idle_is_host(top[k].cause) && percent(top[k].ns, all_ns) >= BETWEEN_PERCENT)
+			report_idle_between(s, top[k].row, top[k].cause, ", ", between,
+					    sizeof between);
+		ui_wrapf(out, LABEL + 40, LABEL + 42, "%s%s%s%s%s%s",
+			 gt_idle_cause_text(top[k].cause), device, *mostly ? ": " : "", mostly,
+			 *between ? "; " : "", between);
 		fputc('\n', out);
 	}
 }

@@ -179,6 +179,14 @@ static const struct grid_column device_columns[] = {
 	TRACK_COLUMNS,
 };
 
+/* The calls between which idle time lies, and the lines that made them. */
+#define PAIR_COLUMNS                                                            \
+	{"after_call", "after call", GRID_TEXT, GRID_DATA, 0, false},           \
+		{"after_line", "after line", GRID_TEXT, GRID_DATA, 0, false},   \
+		{"before_call", "before call", GRID_TEXT, GRID_DATA, 0, false}, \
+	{                                                                       \
+		"before_line", "before line", GRID_TEXT, GRID_DATA, 0, false    \
+	}
 static const struct grid_column idle_columns[] = {
 	{"idle_ns", "idle", GRID_NS, GRID_ALWAYS, 0, false},
 	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
@@ -188,7 +196,17 @@ static const struct grid_column idle_columns[] = {
 	TRACK_COLUMNS,
 	{"cause", "cause", GRID_TEXT, GRID_DATA, 0, false},
 	{"why", "why", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
-	{"mostly", "mostly", GRID_TEXT, GRID_IF_ANY, 0, false},
+	{"mostly", "mostly", GRID_TEXT, GRID_DATA, 0, false},
+	{"waits_for", "waits for", GRID_TEXT, GRID_DATA, 0, false},
+	{"cpu_ns", "CPU time", GRID_NS, GRID_DATA, 0, false},
+	{"run_delay_ns", "run delay", GRID_NS, GRID_DATA, 0, false},
+	{"minor_faults", "minor faults", GRID_COUNT, GRID_DATA, 0, false},
+	{"major_faults", "major faults", GRID_COUNT, GRID_DATA, 0, false},
+	{"voluntary_switches", "voluntary switches", GRID_COUNT, GRID_DATA, 0, false},
+	{"involuntary_switches", "involuntary switches", GRID_COUNT, GRID_DATA, 0, false},
+	PAIR_COLUMNS,
+	{"between_ns", "between", GRID_NS, GRID_DATA, 0, false},
+	{"details", "mostly", GRID_LINES, GRID_FOR_PEOPLE, 0, false},
 };
 
 static const struct grid_column gap_columns[] = {
@@ -206,7 +224,9 @@ static const struct grid_column gap_columns[] = {
 	{"caller", "caller", GRID_TEXT, GRID_DATA, 0, false},
 	{"after", "after", GRID_TEXT, GRID_DATA, 0, false},
 	{"before", "before", GRID_TEXT, GRID_DATA, 0, false},
-	{"between", "between", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
+	{"waits_for", "waits for", GRID_TEXT, GRID_DATA, 0, false},
+	PAIR_COLUMNS,
+	{"between", "between", GRID_LINES, GRID_FOR_PEOPLE, 0, false},
 };
 
 static const struct grid_column pattern_columns[] = {

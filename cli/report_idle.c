@@ -29,11 +29,26 @@ uint64_t report_idle_device_ns(const struct summary *s, uint32_t device)
 	return sum;
 }
 
-static const char *name_detail(const struct summary *s, const struct idle_detail *d)
+/* Describe a detail: what the thread waited for, in which range, or in which call. Return false if
+ * nothing is known. */
+static bool describe_detail(const struct summary *s, const struct idle_detail *d, char *text,
+			    size_t size)
 {
-	if (d->op)
-		return gt_operation_name(d->op);
-	return d->name == LOOKUP_NONE ? NULL : texts_get(&s->names, d->name);
+	const char *wait = d->wait == LOOKUP_NONE ? NULL : texts_get(&s->names, d->wait);
+	const char *place = d->op                    ? gt_operation_name(d->op)
+			    : d->name == LOOKUP_NONE ? NULL
+						     : texts_get(&s->names, d->name);
+
+	if (wait && place)
+		snprintf(text, size, "%.120s in %.60s", wait, place);
+	else
+		snprintf(text, size, "%.120s", wait ? wait : place ? place : "");
+	return wait || place;
+}
+
+static bool has_name(const struct idle_detail *d)
+{
+	return d->op || d->name != LOOKUP_NONE || d->wait != LOOKUP_NONE;
 }
 
 /* Return the largest detail that has a name and is smaller than @limit. */
@@ -46,7 +61,7 @@ static const struct idle_detail *find_largest(const struct summary *s, uint32_t 
 	for (uint32_t i = 0; i < s->idle.detail_count; i++) {
 		const struct idle_detail *d = &s->idle.details[i];
 
-		if (d->row != row || d->cause != cause || !name_detail(s, d))
+		if (d->row != row || d->cause != cause || !has_name(d))
 			continue;
 		if (last && (d->ns > last->ns || (d->ns == last->ns && d <= last)))
 			continue;
@@ -56,22 +71,116 @@ static const struct idle_detail *find_largest(const struct summary *s, uint32_t 
 	return best;
 }
 
+/* Write the counts that show that a cause is right. */
+static void describe_evidence(const struct idle_evidence *e, enum gt_idle_cause cause, char *text,
+			      size_t size)
+{
+	const double faults = e->minor_faults + e->major_faults;
+
+	if (cause == GT_IDLE_HOST_FAULTS && faults >= 1)
+		snprintf(text, size, "%s page faults", show_count((uint64_t)(faults + 0.5)));
+	else if (cause == GT_IDLE_HOST_RUNNABLE && e->involuntary >= 1)
+		snprintf(text, size, "replaced by others %s times",
+			 show_count((uint64_t)(e->involuntary + 0.5)));
+}
+
 void report_idle_mostly(const struct summary *s, uint32_t row, enum gt_idle_cause cause, char *text,
 			size_t size)
 {
 	const uint64_t all = s->idle.rows[row].sums[cause].ns;
 	const struct idle_detail *d = NULL;
-	size_t used = 0;
+	char name[200];
+	size_t used;
 
 	*text = '\0';
+	describe_evidence(&s->idle.rows[row].evidence[cause], cause, text, size);
+	used = strlen(text);
 	for (unsigned k = 0; k < MOSTLY && (d = find_largest(s, row, cause, d)); k++) {
 		if (d->ns * 20 < all)
 			break;
-		used += (size_t)snprintf(text + used, size - used, "%s%.120s %.0f%%", k ? ", " : "",
-					 name_detail(s, d), percent(d->ns, all));
+		describe_detail(s, d, name, sizeof name);
+		used += (size_t)snprintf(text + used, size - used, "%s%s %.0f%%", used ? ", " : "",
+					 name, percent(d->ns, all));
 		used = used < size ? used : size - 1;
 	}
 }
+
+const char *report_idle_wait(const struct summary *s, uint32_t row, enum gt_idle_cause cause)
+{
+	const struct idle_detail *best = NULL;
+
+	for (uint32_t i = 0; i < s->idle.detail_count; i++) {
+		const struct idle_detail *d = &s->idle.details[i];
+
+		if (d->row == row && d->cause == cause && d->wait != LOOKUP_NONE &&
+		    (!best || d->ns > best->ns))
+			best = d;
+	}
+	return best ? texts_get(&s->names, best->wait) : NULL;
+}
+
+/* Pairs of calls ----------------------------------------------------------------------- */
+
+const struct idle_site *report_idle_site(const struct summary *s, uint32_t row,
+					 enum gt_idle_cause cause)
+{
+	const struct idle_site *best = NULL;
+
+	for (uint32_t i = 0; i < s->idle.site_count; i++) {
+		const struct idle_site *site = &s->idle.sites[i];
+
+		if (site->row == row && site->cause == cause && (!best || site->ns > best->ns))
+			best = site;
+	}
+	return best;
+}
+
+static size_t put_call(const struct summary *s, const char *word, uint32_t call, uint32_t line,
+		       char *text, size_t size)
+{
+	int n;
+
+	if (call == LOOKUP_NONE)
+		return 0;
+	if (line == LOOKUP_NONE)
+		n = snprintf(text, size, "%s %.64s", word, texts_get(&s->names, call));
+	else
+		n = snprintf(text, size, "%s %.64s: %.120s", word, texts_get(&s->names, call),
+			     texts_get(&s->names, line));
+	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+}
+
+void report_idle_pair(const struct summary *s, uint32_t pair, enum gt_idle_cause cause,
+		      const char *separator, char *text, size_t size)
+{
+	const struct idle_pair *p = pair < s->idle.pair_count ? &s->idle.pairs[pair] : NULL;
+	size_t used;
+
+	*text = '\0';
+	if (!p)
+		return;
+	if (!gt_idle_is_host(cause)) {
+		if (p->next_line != LOOKUP_NONE)
+			snprintf(text, size, "from %.120s", texts_get(&s->names, p->next_line));
+		return;
+	}
+	used = put_call(s, "after", p->previous_call, p->previous_line, text, size);
+	if (p->next_call == LOOKUP_NONE)
+		return;
+	used += (size_t)snprintf(text + used, size - used, "%s", used ? separator : "");
+	used = used < size ? used : size - 1;
+	put_call(s, "before", p->next_call, p->next_line, text + used, size - used);
+}
+
+void report_idle_between(const struct summary *s, uint32_t row, enum gt_idle_cause cause,
+			 const char *separator, char *text, size_t size)
+{
+	const struct idle_site *site = report_idle_site(s, row, cause);
+
+	report_idle_pair(s, site ? site->pair : LOOKUP_NONE, cause, separator, text, size);
+}
+
+/* Notes -------------------------------------------------------------------------------- */
 
 static uint64_t unrecorded_of(const struct summary *s, uint32_t device)
 {

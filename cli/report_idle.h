@@ -18,6 +18,20 @@ uint64_t report_idle_device_ns(const struct summary *s, uint32_t device);
 void report_idle_mostly(const struct summary *s, uint32_t row, enum gt_idle_cause cause, char *text,
 			size_t size);
 
+/* Write the pair of calls between which most of a row's time with this cause lies, with the lines
+ * of the program: "after clFinish: step at train.py:12, before clEnqueueTask"; "": not known. In a
+ * call: the line that made the call. @separator: between the two calls. */
+void report_idle_between(const struct summary *s, uint32_t row, enum gt_idle_cause cause,
+			 const char *separator, char *text, size_t size);
+/* Return the largest pair of a row's cause, or NULL. */
+const struct idle_site *report_idle_site(const struct summary *s, uint32_t row,
+					 enum gt_idle_cause cause);
+/* Write the largest text of what the threads waited for; "": not known. */
+const char *report_idle_wait(const struct summary *s, uint32_t row, enum gt_idle_cause cause);
+/* Write the two calls of a pair, or for the cause of a call only its line. */
+void report_idle_pair(const struct summary *s, uint32_t pair, enum gt_idle_cause cause,
+		      const char *separator, char *text, size_t size);
+
 /* Print a note below a table that lists the unrecorded times of devices, which the table
  * excludes. */
 void report_idle_note(struct grid *g, const struct summary *s);

@@ -465,38 +465,70 @@ static uint64_t since_start(const struct summary *s, uint64_t time)
 	return time - best;
 }
 
+/* Put the calls of a pair and their lines. */
+static struct grid_cell *put_pair(struct grid_cell *cell, const struct summary *s, uint32_t number)
+{
+	const struct idle_pair none = IDLE_NO_PAIR;
+	const struct idle_pair *pair = number < s->idle.pair_count ? &s->idle.pairs[number] : &none;
+
+	*cell++ = name_cell(s, pair->previous_call);
+	*cell++ = name_cell(s, pair->previous_line);
+	*cell++ = name_cell(s, pair->next_call);
+	*cell++ = name_cell(s, pair->next_line);
+	return cell;
+}
+
+static struct grid_cell *put_evidence(struct grid_cell *cell, const struct idle_evidence *e)
+{
+	*cell++ = cell_count(e->cpu_ns);
+	*cell++ = cell_count(e->delay_ns);
+	*cell++ = cell_count((uint64_t)(e->minor_faults + 0.5));
+	*cell++ = cell_count((uint64_t)(e->major_faults + 0.5));
+	*cell++ = cell_count((uint64_t)(e->voluntary + 0.5));
+	*cell++ = cell_count((uint64_t)(e->involuntary + 0.5));
+	return cell;
+}
+
+static void put_idle_row(struct grid *g, const struct summary *s, uint32_t number,
+			 enum gt_idle_cause cause)
+{
+	const struct idle_row *row = &s->idle.rows[number];
+	const struct summary_track owner = {.name = row->owner.name,
+					    .process = row->owner.process,
+					    .thread = row->owner.thread,
+					    .queue = row->owner.queue,
+					    .place = row->owner.place};
+	const struct idle_sum *sum = &row->sums[cause];
+	const struct idle_site *site = report_idle_site(s, number, cause);
+	const char *wait = report_idle_wait(s, number, cause);
+	struct grid_cell *cell = grid_row(g);
+	char mostly[400], between[500];
+
+	*cell++ = cell_count(sum->ns);
+	*cell++ = cell_real(share_of(sum->ns, report_idle_device_ns(s, row->owner.device)));
+	*cell++ = cell_count(sum->gaps);
+	*cell++ = cell_count(sum->max_ns);
+	*cell++ = cell_count(row->owner.device);
+	cell = put_track(cell, s, &owner);
+	*cell++ = cell_text(gt_idle_cause_name(cause));
+	*cell++ = cell_text(gt_idle_cause_text(cause));
+	report_idle_mostly(s, number, cause, mostly, sizeof mostly);
+	*cell++ = *mostly ? cell_text(grid_keep(g, "%s", mostly)) : cell_none();
+	*cell++ = wait ? cell_text(wait) : cell_none();
+	cell = put_evidence(cell, &row->evidence[cause]);
+	cell = put_pair(cell, s, site ? site->pair : LOOKUP_NONE);
+	*cell++ = site ? cell_count(site->ns) : cell_none();
+	report_idle_between(s, number, cause, "\n", between, sizeof between);
+	*cell = cell_text(grid_keep(g, "%s%s%s", *mostly || *between ? mostly : "-",
+				    *mostly && *between ? "\n" : "", between));
+}
+
 static void make_idle(struct grid *g, const struct summary *s)
 {
-	char text[300];
-
-	for (uint32_t i = 0; i < s->idle.row_count; i++) {
-		const struct idle_row *row = &s->idle.rows[i];
-		const struct summary_track owner = {.name = row->owner.name,
-						    .process = row->owner.process,
-						    .thread = row->owner.thread,
-						    .queue = row->owner.queue,
-						    .place = row->owner.place};
-		const uint64_t all = report_idle_device_ns(s, row->owner.device);
-
-		for (unsigned c = 0; c < GT_IDLE_COUNT; c++) {
-			const struct idle_sum *sum = &row->sums[c];
-			struct grid_cell *cell;
-
-			if (!sum->ns)
-				continue;
-			cell = grid_row(g);
-			*cell++ = cell_count(sum->ns);
-			*cell++ = cell_real(share_of(sum->ns, all));
-			*cell++ = cell_count(sum->gaps);
-			*cell++ = cell_count(sum->max_ns);
-			*cell++ = cell_count(row->owner.device);
-			cell = put_track(cell, s, &owner);
-			*cell++ = cell_text(gt_idle_cause_name(c));
-			*cell++ = cell_text(gt_idle_cause_text(c));
-			report_idle_mostly(s, i, (enum gt_idle_cause)c, text, sizeof text);
-			*cell++ = *text ? cell_text(grid_keep(g, "%s", text)) : cell_none();
-		}
-	}
+	for (uint32_t i = 0; i < s->idle.row_count; i++)
+		for (unsigned c = 0; c < GT_IDLE_COUNT; c++)
+			if (s->idle.rows[i].sums[c].ns)
+				put_idle_row(g, s, i, (enum gt_idle_cause)c);
 	sort_by(g, "idle_ns");
 	report_idle_note(g, s);
 	show_tracks(g, s);
@@ -517,6 +549,8 @@ static struct grid_cell *put_gap_cause(struct grid_cell *cell, struct grid *g,
 		in = grid_keep(g, "%s", gt_operation_name(most->op));
 	else if (is_held)
 		in = texts_get(&s->names, most->name);
+	else if (most && most->ns && most->wait != LOOKUP_NONE)
+		in = texts_get(&s->names, most->wait);
 	for (uint32_t i = 0; gap && gap->ordinal && i < s->thread_count; i++)
 		if (s->threads[i].process == gap->process && s->threads[i].ordinal == gap->ordinal)
 			thread = &s->threads[i];
@@ -532,6 +566,23 @@ static struct grid_cell *put_gap_cause(struct grid_cell *cell, struct grid *g,
 	return cell;
 }
 
+/* Put the calls between which the largest part of the gap lies. @activities: both ends of the
+ * gap. */
+static void put_gap_calls(struct grid_cell *cell, struct grid *g, const struct summary *s,
+			  const struct idle_gap *gap, const char *activities)
+{
+	const enum gt_idle_cause cause = gap ? report_idle_gap_cause(gap) : GT_IDLE_UNKNOWN;
+	const struct idle_gap_cause *most =
+		gap && gap->causes[cause].ns ? &gap->causes[cause] : NULL;
+	char between[500] = "";
+
+	if (most)
+		report_idle_pair(s, most->pair, cause, "\n", between, sizeof between);
+	*cell++ = most ? name_cell(s, most->wait) : cell_none();
+	cell = put_pair(cell, s, most ? most->pair : LOOKUP_NONE);
+	*cell = cell_text(grid_keep(g, "%s%s%s", activities, *between ? "\n" : "", between));
+}
+
 static void make_gaps(struct grid *g, const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->track_count; i++) {
@@ -540,20 +591,21 @@ static void make_gaps(struct grid *g, const struct summary *s)
 			const struct timeline_gap *gap = &t->largest[k];
 			const char *after = texts_get(&s->names, gap->before),
 				   *before = texts_get(&s->names, gap->after);
+			const struct idle_gap *causes =
+				s->track_keys || s->place_keys
+					? NULL
+					: idle_find_gap(&s->idle, s->tracks[i].device, gap->start,
+							gap->end);
 			struct grid_cell *cell = grid_row(g);
 			*cell++ = cell_count(gap->idle_ns);
 			*cell++ = cell_count(gap->starved_ns);
 			*cell++ = cell_count(since_start(s, gap->start));
 			*cell++ = cell_count(s->tracks[i].device);
 			cell = put_track(cell, s, &s->tracks[i]);
-			cell = put_gap_cause(cell, g, s,
-					     s->track_keys || s->place_keys
-						     ? NULL
-						     : idle_find_gap(&s->idle, s->tracks[i].device,
-								     gap->start, gap->end));
+			cell = put_gap_cause(cell, g, s, causes);
 			*cell++ = cell_text(after);
 			*cell++ = cell_text(before);
-			*cell++ = cell_text(grid_keep(g, "%s .. %s", after, before));
+			put_gap_calls(cell, g, s, causes, grid_keep(g, "%s .. %s", after, before));
 		}
 	}
 	sort_by(g, "gap_ns");

@@ -27,8 +27,10 @@ SORT = {
 }
 ADDRESS = re.compile(r"0x[0-9a-f]{7,12}\b")
 # cause of a gap; depends on the machine
-CAUSE = re.compile(r"(?<=  )(host|synchronising|copying|launching|other_call|submitted_late|"
-                   r"started_late|short)(: \w+)?(?=  )")
+CAUSE = re.compile(r"(?<=  )(host(_\w+)?|synchronising|copying|launching|other_call|"
+                   r"submitted_late|started_late|short)(: \S+( \S+)*)?(?=  )")
+# calls around a gap; depend on its cause
+AROUND = re.compile(r"^ +(after|before|from) cl\w+(: .*)?\n", flags=re.M)
 PATH = re.compile(r"/\S*(?=/(cl_golden|gputap)\b)")
 
 
@@ -72,7 +74,7 @@ def plain_table(text, device):
     text = re.sub(r"\b[\d.,]+ (GB|MB|KB|B)/s", "RATE", text)
     text = re.sub(r"\b[\d.,]+ (ns|us|ms|s|min|h)\b(?! -)", "TIME", text)
     text = re.sub(r"\b[\d.]+%(?!\.$)", "SHARE", text, flags=re.M)
-    text = CAUSE.sub("CAUSE", text)
+    text = AROUND.sub("", CAUSE.sub("CAUSE", text))
     # rows of processes and threads
     text = re.sub(r"^ +\d+(?= .* cl_golden$)", "  ID", text, flags=re.M)
     # column widths depend on times
@@ -89,7 +91,10 @@ def test_report_of_a_real_run_is_the_golden_one(real):
     check_golden("real.txt", "\n\n".join([head, *tables, foot]))
 
 
-CAUSES = {"cause", "in", "range", "why", "caller_tid", "caller"}
+CAUSES = {
+    "cause", "in", "range", "why", "caller_tid", "caller", "waits_for", "after_call", "after_line",
+    "before_call", "before_line"
+}
 VOLATILE = {
     "pid": "PID", "tid": "TID", "parent_pid": "PID", "bytes_per_s": "RATE", "device_name": "DEVICE"
 }

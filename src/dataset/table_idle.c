@@ -8,8 +8,11 @@
 
 struct idle_part_row {
 	int64_t start_ns, duration_ns, gap_start_ns, gap_duration_ns;
+	int64_t previous, next; /* ids of calls */
 	int32_t session, process, thread, device;
-	int32_t cause, operation, range, after, before, behind; /* texts */
+	int32_t cause, operation, range, after, before, behind, wait; /* texts */
+	int32_t previous_operation, previous_line, next_operation, next_line;
+	int32_t pad;
 };
 
 /* Memory of each sort. Readers of tables promise less memory than a report takes. */
@@ -29,6 +32,16 @@ static int compare_parts(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
+static int64_t id_of(const struct thread_number *thread, uint64_t id)
+{
+	return id ? dataset_id(thread, id) : INT64_MIN;
+}
+
+static int32_t number_operation(struct reader *r, uint32_t op)
+{
+	return op ? reader_text(r, DICTIONARY_OPERATION, gt_operation_name(op)) : -1;
+}
+
 static void add_part(void *to, const struct gt_idle_part *part)
 {
 	struct reader *r = to;
@@ -45,13 +58,18 @@ static void add_part(void *to, const struct gt_idle_part *part)
 		.thread = part->ordinal && t.number >= 0 ? t.number : INT32_MIN,
 		.device = part->device == UINT32_MAX ? INT32_MIN : (int32_t)part->device,
 		.cause = reader_text(r, DICTIONARY_KIND, gt_idle_cause_name(part->cause)),
-		.operation =
-			part->op ? reader_text(r, DICTIONARY_OPERATION, gt_operation_name(part->op))
-				 : -1,
+		.operation = number_operation(r, part->op),
 		.range = reader_text(r, DICTIONARY_RANGE, part->range),
 		.after = reader_text(r, DICTIONARY_NAME, part->after),
 		.before = reader_text(r, DICTIONARY_NAME, part->before),
 		.behind = reader_text(r, DICTIONARY_NAME, part->behind),
+		.wait = reader_text(r, DICTIONARY_OTHER, part->wait),
+		.previous = id_of(&t, part->previous.id),
+		.next = id_of(&t, part->next.id),
+		.previous_operation = number_operation(r, part->previous.op),
+		.previous_line = reader_text(r, DICTIONARY_OTHER, part->previous.line),
+		.next_operation = number_operation(r, part->next.op),
+		.next_line = reader_text(r, DICTIONARY_OTHER, part->next.line),
 	};
 
 	if (reader_has_session(r, (uint32_t)row.session))
@@ -104,7 +122,8 @@ static const struct column columns[] = {
 	I(device, COLUMN_I32, "", true, "number of the device"),
 	I(start_ns, COLUMN_I64, "ns", false, "start of the part, since 1970"),
 	I(duration_ns, COLUMN_I64, "ns", false, "duration of the part"),
-	TEXTS(cause, DICTIONARY_KIND, false, "such as host, synchronising, launching, copying"),
+	TEXTS(cause, DICTIONARY_KIND, false,
+	      "such as host_lock, synchronising, launching, copying"),
 	TEXTS(operation, DICTIONARY_OPERATION, true, "call in progress on that thread"),
 	TEXTS(range, DICTIONARY_RANGE, true, "innermost range of the program on that thread"),
 	I(gap_start_ns, COLUMN_I64, "ns", false, "start of the gap, since 1970"),
@@ -112,6 +131,15 @@ static const struct column columns[] = {
 	TEXTS(after, DICTIONARY_NAME, true, "activity that ended at the gap's start"),
 	TEXTS(before, DICTIONARY_NAME, true, "activity that started at the gap's end"),
 	TEXTS(behind, DICTIONARY_NAME, true, "cause 'blocked': activity that the queue waited for"),
+	TEXTS(wait, DICTIONARY_OTHER, true,
+	      "file, pipe or holder of a lock that the thread waited for"),
+	I(previous, COLUMN_I64, "", true, "id of the thread's outermost call before the part"),
+	TEXTS(previous_operation, DICTIONARY_OPERATION, true, "operation of that call"),
+	TEXTS(previous_line, DICTIONARY_OTHER, true, "line of the program that made it"),
+	I(next, COLUMN_I64, "", true,
+	  "id of the outermost call that contains the part or comes after it"),
+	TEXTS(next_operation, DICTIONARY_OPERATION, true, "operation of that call"),
+	TEXTS(next_line, DICTIONARY_OTHER, true, "line of the program that made it"),
 };
 
 const struct table table_idle = {

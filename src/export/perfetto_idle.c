@@ -12,17 +12,22 @@
 #include "util/error.h"
 
 /* Interned annotation names on these sequences, numbered from 1. */
-#define ANNOTATIONS(X)           \
-	X(CAUSE, "cause")        \
-	X(CALL, "call")          \
-	X(RANGE, "range")        \
-	X(AWAITS, "wait_target") \
-	X(PID, "pid")            \
-	X(TID, "tid")            \
-	X(THREAD, "thread")      \
-	X(GAP_NS, "gap_ns")      \
-	X(AFTER, "after")        \
-	X(BEFORE, "before")
+#define ANNOTATIONS(X)                \
+	X(CAUSE, "cause")             \
+	X(CALL, "call")               \
+	X(RANGE, "range")             \
+	X(AWAITS, "wait_target")      \
+	X(PID, "pid")                 \
+	X(TID, "tid")                 \
+	X(THREAD, "thread")           \
+	X(GAP_NS, "gap_ns")           \
+	X(AFTER, "after")             \
+	X(BEFORE, "before")           \
+	X(WAITS, "waits_for")         \
+	X(AFTER_CALL, "after_call")   \
+	X(AFTER_LINE, "after_line")   \
+	X(BEFORE_CALL, "before_call") \
+	X(BEFORE_LINE, "before_line")
 
 enum annotation {
 	ANNOTATION_NONE,
@@ -134,11 +139,40 @@ static char *open_event(struct drawn *d, uint64_t ns, unsigned type, char **pack
 	return gt_pb_u64(p, EVENT_TYPE, type);
 }
 
+/* The object of a thread's wait, and the calls before and after. Texts must be interned before the
+ * packet is opened. */
+struct host_texts {
+	uint64_t wait, after_call, after_line, before_call, before_line;
+};
+
+static struct host_texts intern_host(struct drawn *d, const struct gt_idle_part *part)
+{
+	const struct gt_idle_edge *a = &part->previous, *b = &part->next;
+
+	return (struct host_texts){
+		.wait = intern(d, part->wait),
+		.after_call = intern(d, a->op ? gt_operation_name(a->op) : NULL),
+		.after_line = intern(d, a->line),
+		.before_call = intern(d, b->op ? gt_operation_name(b->op) : NULL),
+		.before_line = intern(d, b->line),
+	};
+}
+
+static char *put_host(char *p, const struct host_texts *t)
+{
+	p = put_annotation(p, ANNOTATION_OF_WAITS, ANNOTATION_STRING_IID, t->wait);
+	p = put_annotation(p, ANNOTATION_OF_AFTER_CALL, ANNOTATION_STRING_IID, t->after_call);
+	p = put_annotation(p, ANNOTATION_OF_AFTER_LINE, ANNOTATION_STRING_IID, t->after_line);
+	p = put_annotation(p, ANNOTATION_OF_BEFORE_CALL, ANNOTATION_STRING_IID, t->before_call);
+	return put_annotation(p, ANNOTATION_OF_BEFORE_LINE, ANNOTATION_STRING_IID, t->before_line);
+}
+
 static void write_part(void *to, const struct gt_idle_part *part)
 {
 	struct drawn *d = to;
 	const struct gt_view_thread *thread;
 	uint64_t cause, call, range, behind, name, after, before;
+	struct host_texts host;
 	char *p, *packet, *event;
 
 	if (!d->any || d->device != part->device)
@@ -151,6 +185,7 @@ static void write_part(void *to, const struct gt_idle_part *part)
 	name = intern(d, thread ? thread->name : NULL);
 	after = intern(d, part->after);
 	before = intern(d, part->before);
+	host = intern_host(d, part);
 	p = open_event(d, part->start_ns, TYPE_BEGIN, &packet, &event);
 	p = gt_pb_u64(p, EVENT_CATEGORY, CATEGORY_IDLE);
 	p = gt_pb_u64(p, EVENT_NAME, part->cause + 1);
@@ -165,6 +200,7 @@ static void write_part(void *to, const struct gt_idle_part *part)
 			   part->gap_end_ns - part->gap_start_ns);
 	p = put_annotation(p, ANNOTATION_OF_AFTER, ANNOTATION_STRING_IID, after);
 	p = put_annotation(p, ANNOTATION_OF_BEFORE, ANNOTATION_STRING_IID, before);
+	p = put_host(p, &host);
 	gt_pb_close(p, event);
 	gt_pf_packet_close(d->x, p, packet);
 	p = open_event(d, part->end_ns, TYPE_END, &packet, &event);

@@ -126,6 +126,22 @@ struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *na
 	return item;
 }
 
+struct gt_item *fake_state(struct gt_capture *c, uint32_t ordinal, enum gt_host_detail detail,
+			   unsigned state, uint64_t start, uint64_t end, const uint64_t value[8])
+{
+	struct gt_item *item = append(c);
+
+	item->kind = GT_RECORD_HOST;
+	item->ordinal = ordinal;
+	item->op = state;
+	item->push = (uint8_t)detail;
+	item->start_ns = start;
+	item->end_ns = end;
+	memcpy(c->args[c->items - 1], value, 8 * sizeof *value);
+	item->args = c->args[c->items - 1];
+	return item;
+}
+
 struct gt_item *fake_activity(struct gt_capture *c, const struct gt_object_info *queue,
 			      enum gt_device_op op, uint32_t name, uint64_t start, uint64_t end,
 			      uint64_t id)
@@ -331,6 +347,11 @@ void gt_cursor_skip_thread(struct gt_cursor *cursor)
 }
 
 void gt_cursor_take_all(struct gt_cursor *cursor)
+{
+	(void)cursor;
+}
+
+void gt_cursor_take_host(struct gt_cursor *cursor)
 {
 	(void)cursor;
 }

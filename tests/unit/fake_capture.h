@@ -40,6 +40,9 @@ const struct gt_object_info *fake_queue(struct gt_capture *c, uint32_t process, 
 /* Append a call of an operation. @args: all arguments of the operation, or NULL. */
 struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *name, uint64_t start,
 			  uint64_t end, unsigned depth, const uint64_t *args);
+/* Append a reading of a thread's state. @state: enum gt_host_state, or 0. */
+struct gt_item *fake_state(struct gt_capture *c, uint32_t ordinal, enum gt_host_detail detail,
+			   unsigned state, uint64_t start, uint64_t end, const uint64_t value[8]);
 /* Append a GPU activity. @id: id of its call, or 0. */
 struct gt_item *fake_activity(struct gt_capture *c, const struct gt_object_info *queue,
 			      enum gt_device_op op, uint32_t name, uint64_t start, uint64_t end,

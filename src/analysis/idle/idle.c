@@ -59,7 +59,7 @@ static int compare_gaps(const void *a, const void *b)
 
 void idle_init(struct idle *s)
 {
-	s->last_origin = s->last_row = LOOKUP_NONE;
+	s->last_origin = s->last_row = s->last_pair = s->last_site = LOOKUP_NONE;
 	for (unsigned i = 0; i < IDLE_LAST_DETAILS; i++)
 		s->last_details[i] = LOOKUP_NONE;
 	s->activity = (struct sorter){.row_bytes = sizeof(struct idle_start),
@@ -96,6 +96,14 @@ void idle_note_hold(struct idle *s, const struct gt_item *call)
 
 	if (!s->held && idle_call_holds(call, &how))
 		s->held = idle_blocked_create();
+}
+
+void idle_note_state(struct idle *s, const struct gt_item *item)
+{
+	if (!s->states)
+		s->states = idle_states_create(s->capture, s->names, s->packed_most);
+	idle_states_add(s->states, item,
+			idmap_get(&s->threads, (uint64_t)item->process << 32 | item->ordinal));
 }
 
 static uint32_t find_row(struct idle *s, const struct idle_owner *owner)
@@ -324,6 +332,8 @@ void idle_fini(struct idle *s)
 	free(s->devices);
 	free(s->unrecorded_ns);
 	idle_fini_paused(s);
+	idle_states_destroy(s->states);
+	idle_pairs_fini(s);
 	idmap_fini(&s->row_numbers);
 	idmap_fini(&s->detail_numbers);
 	idmap_fini(&s->threads);

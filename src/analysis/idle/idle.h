@@ -41,9 +41,39 @@ struct idle_sum {
 	uint64_t gaps;       /* number of gaps with this cause */
 };
 
+/* CPU time, page faults and context switches of the threads in the idle time with one cause, as far
+ * as they were recorded. */
+struct idle_evidence {
+	uint64_t cpu_ns, delay_ns; /* delay_ns: time in which the thread waited for a processor */
+	double minor_faults, major_faults, voluntary, involuntary; /* context switches */
+};
+
 struct idle_row {
 	struct idle_owner owner;
 	struct idle_sum all, sums[GT_IDLE_COUNT]; /* all.max_ns: length of the longest gap */
+	struct idle_evidence evidence[GT_IDLE_COUNT];
+};
+
+/* The outermost calls of a thread between which idle time lies: the call that had ended before, and
+ * the call of the time, or else the next call. */
+struct idle_pair {
+	uint32_t previous_op, previous_line; /* op 0: no call; line LOOKUP_NONE: not known */
+	uint32_t next_op, next_line;
+	uint32_t previous_call, next_call; /* names of the operations; LOOKUP_NONE: no call */
+};
+
+/* Initializer of a pair without calls. */
+#define IDLE_NO_PAIR                                                    \
+	{                                                               \
+		.previous_line = LOOKUP_NONE, .next_line = LOOKUP_NONE, \
+		.previous_call = LOOKUP_NONE, .next_call = LOOKUP_NONE  \
+	}
+
+/* Idle time of a row with one cause between a pair of calls. */
+struct idle_site {
+	uint32_t row, cause, pair; /* pair: index in idle.pairs */
+	uint32_t gaps;             /* number of parts */
+	uint64_t ns;
 };
 
 /* A detail of a cause: the call that the thread was in, or its range if it was in no call. For a
@@ -51,6 +81,7 @@ struct idle_row {
 struct idle_detail {
 	uint32_t row, cause;
 	uint32_t op, name; /* op 0: use name; name LOOKUP_NONE: in no range */
+	uint32_t wait;     /* what the thread waited for; LOOKUP_NONE: not known */
 	uint64_t ns;
 };
 
@@ -62,6 +93,8 @@ struct idle_gap {
 			/* most_ns: length of the largest part, to which `op` and `name` belong */
 			most_ns;
 		uint32_t op, name; /* name LOOKUP_NONE: in no range */
+		uint32_t wait;     /* what the thread waited for; LOOKUP_NONE: not known */
+		uint32_t pair;     /* index in idle.pairs */
 	} causes[GT_IDLE_COUNT];
 	uint32_t device, process, ordinal; /* ordinal: number of the thread; 0: not known */
 };
@@ -86,6 +119,8 @@ struct idle_start {
 struct idle_origin;
 struct idle_blocked;
 struct idle_device;
+struct idle_states;
+struct idle_lines;
 
 struct idle_operation {
 	/* enum gt_idle_cause; for a memcpy, the cause if the call returns after the copy */
@@ -120,14 +155,20 @@ struct idle {
 	/* Results, valid after idle_finish() */
 	struct idle_row *rows;
 	struct idle_detail *details;
+	struct idle_site *sites;
+	struct idle_pair *pairs;
 	/* largest gaps; those of device d start at index d * IDLE_LARGEST, largest first */
 	struct idle_gap *largest;
-	uint32_t row_count, detail_count, device_count;
+	uint32_t row_count, detail_count, device_count, site_count, pair_count;
 	uint64_t *unrecorded_ns; /* for each device: unrecorded time in the counted gaps */
 	/* Internal state */
-	uint32_t row_room, detail_room;
+	uint32_t row_room, detail_room, site_room, pair_room;
 	struct idle_device *devices;
 	struct idmap row_numbers, detail_numbers, threads, origin_numbers;
+	struct idmap site_numbers, pair_numbers;
+	uint32_t last_site, last_pair;
+	struct idle_states *states; /* states of threads; NULL: none were recorded */
+	struct idle_lines *lines;   /* lines of calls; NULL: no stacks were recorded */
 	/* last_thread: current thread; thread_count: number of threads before it */
 	uint64_t last_thread;
 	uint32_t thread_count;
@@ -152,6 +193,8 @@ struct idle {
 void idle_init(struct idle *s);
 void idle_note_thread(struct idle *s, const struct gt_item *item);
 void idle_note_hold(struct idle *s, const struct gt_item *call);
+/* Note a reading of a thread's state (GT_RECORD_HOST). */
+void idle_note_state(struct idle *s, const struct gt_item *item);
 /* Note a record. Call for each record of the capture, before the functions below. */
 static inline void idle_note(struct idle *s, const struct gt_item *item)
 {
@@ -159,6 +202,8 @@ static inline void idle_note(struct idle *s, const struct gt_item *item)
 
 	if (((uint64_t)item->process << 32 | item->ordinal) + 1 != s->last_thread)
 		idle_note_thread(s, item);
+	if (item->kind == GT_RECORD_HOST)
+		idle_note_state(s, item);
 	if (!s->held && item->kind == GT_RECORD_CALL &&
 	    GT_OP_NUMBER(item->op) < s->operation_counts[domain]) {
 		const struct idle_operation *o = &s->operations[domain][GT_OP_NUMBER(item->op)];

@@ -297,6 +297,7 @@ static void split_rest(struct idle *s, const struct held_wait *wait, const struc
 	struct idle_open gap;
 
 	idle_open_gap(s, &gap, &wait->rest.gap);
+	gap.calls = wait->rest.calls;
 	idle_split_rest(s, &gap, wait->rest.from, last->end, last->name,
 			wait->unsure || before->unsure);
 	idle_close_gap(s, &gap);

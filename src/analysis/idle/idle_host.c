@@ -12,7 +12,7 @@
 #include "record/operation.h"
 
 struct open_call {
-	uint64_t id, end;
+	uint64_t id, start, end;
 	uint32_t op;
 	enum gt_idle_cause cause;
 };
@@ -31,6 +31,8 @@ struct walk {
 	struct open_range *ranges;
 	struct idle_open *gaps;
 	size_t call_count, call_room, range_count, range_room, gap_count, gap_room;
+	/* outermost calls: the last one that ended, and the one that starts next; id 0: none */
+	struct open_call last, next;
 	/* Next inputs, of this thread or of a later one */
 	struct idle_gap_row next_gap;
 	struct idle_range_row next_range;
@@ -145,26 +147,62 @@ static enum gt_idle_cause find_cause(struct walk *w, const struct idle_open *gap
 	return GT_IDLE_OTHER_CALL;
 }
 
+/* Return what the thread did between two outermost calls, or during the outermost call; NULL: not
+ * known. */
+static const struct idle_interval *read_interval(struct walk *w, uint64_t time)
+{
+	uint64_t from = w->last.end, to = w->next.start;
+
+	if (!w->idle->states)
+		return NULL;
+	if (w->call_count) {
+		from = w->calls[0].start;
+		to = w->calls[0].end;
+	}
+	for (size_t i = 0; i < w->gap_count && (!from || to == UINT64_MAX); i++) {
+		const struct idle_gap_row *gap = &w->gaps[i].row;
+
+		from = from ? from : time;
+		to = to != UINT64_MAX ? to : gap->end;
+	}
+	return from < to ? idle_states_read(w->idle->states, from, to, &w->status) : NULL;
+}
+
+/* Return the outermost calls before and at the current time. */
+static struct idle_calls find_calls(struct walk *w)
+{
+	const struct open_call *call = w->call_count ? &w->calls[0] : &w->next;
+	const struct gt_idle_edge previous = {.id = w->last.id, .op = w->last.op},
+				  next = {.id = call->id, .op = call->op};
+
+	return (struct idle_calls){.previous = previous.id,
+				   .next = next.id,
+				   .pair = idle_find_pair(w->idle, w->process, &previous, &next)};
+}
+
 /* Add the parts between @from and @to. During this time, the thread stayed in the same calls. */
 static void add_parts(struct walk *w, uint64_t from, uint64_t to)
 {
+	const struct idle_interval *interval = read_interval(w, from);
+	const struct idle_calls calls = find_calls(w);
+
 	while (from < to) {
 		uint64_t until = UINT64_MAX;
-		uint32_t range = w->has_range || w->range_count ? find_range(w, from, &until)
-								: LOOKUP_NONE,
-			 op;
+		struct idle_kept part = {.wait = LOOKUP_NONE};
 
+		part.name =
+			w->has_range || w->range_count ? find_range(w, from, &until) : LOOKUP_NONE;
 		until = until < to ? until : to;
 		for (size_t i = 0; i < w->gap_count; i++) {
 			struct idle_open *gap = &w->gaps[i];
-			uint64_t begin = from > gap->row.start ? from : gap->row.start,
-				 end = until < gap->until ? until : gap->until;
 
-			if (begin < end) {
-				enum gt_idle_cause cause = find_cause(w, gap, &op);
-
-				idle_add_part(w->idle, gap, begin, end, cause, op, range);
-			}
+			part.start = from > gap->row.start ? from : gap->row.start;
+			part.end = until < gap->until ? until : gap->until;
+			if (part.start >= part.end)
+				continue;
+			part.cause = find_cause(w, gap, &part.op);
+			gap->calls = calls;
+			idle_add_host_part(w->idle, gap, interval, &part);
 		}
 		from = until;
 	}
@@ -191,7 +229,8 @@ static void advance(struct walk *w, uint64_t to)
 		if (w->gap_count && end > w->now)
 			add_parts(w, w->now, end);
 		w->now = end > w->now ? end : w->now;
-		w->call_count--;
+		if (!--w->call_count)
+			w->last = w->calls[0];
 	}
 	if (to <= w->now)
 		return;
@@ -244,11 +283,12 @@ static void see_call(struct walk *w, struct idle_open *gap, const struct gt_item
 	gap->until = until;
 	gap->is_seen = true;
 	gap->copies = idle_find_operation(w->idle, call->op)->copies;
+	gap->calls = find_calls(w);
 	until = until > start ? until : start;
 	if (until >= end)
 		return;
 	if (w->idle->held) {
-		const struct idle_rest rest = {gap->row, until};
+		const struct idle_rest rest = {gap->row, until, gap->calls};
 
 		idle_blocked_add_rest(w->idle->held, call, &rest);
 	} else {
@@ -294,12 +334,14 @@ static void open_gaps(struct walk *w, uint64_t time)
 
 static void end_thread(struct walk *w)
 {
+	w->next = (struct open_call){.start = UINT64_MAX};
 	open_gaps(w, UINT64_MAX);
 	advance(w, UINT64_MAX);
 	for (size_t i = 0; i < w->gap_count; i++)
 		close_unseen(w, &w->gaps[i], w->gaps[i].until);
 	w->gap_count = w->call_count = w->range_count = 0;
 	w->now = 0;
+	w->last = (struct open_call){.id = 0};
 }
 
 static void begin_thread(struct walk *w, const struct gt_item *item)
@@ -310,18 +352,21 @@ static void begin_thread(struct walk *w, const struct gt_item *item)
 	w->process = item->process;
 	w->ordinal = item->ordinal;
 	w->thread = idmap_get(&w->idle->threads, key);
+	if (w->idle->states && !w->status)
+		w->status = idle_states_begin(w->idle->states, w->thread);
 }
 
 static void step_call(struct walk *w, const struct gt_item *call)
 {
+	w->next = (struct open_call){call->id, call->start_ns, call->end_ns, call->op,
+				     idle_call_cause(w->idle, call)};
 	if (w->has_gap)
 		open_gaps(w, call->start_ns);
 	advance(w, call->start_ns);
 	if (w->gap_count)
 		see_calls(w, call);
 	GROW_LIST(w->calls, w->call_count, w->call_room);
-	w->calls[w->call_count++] = (struct open_call){call->id, call->end_ns, call->op,
-						       idle_call_cause(w->idle, call)};
+	w->calls[w->call_count++] = w->next;
 }
 
 static int walk_calls(struct walk *w)
@@ -364,6 +409,11 @@ int idle_walk_host(struct idle *s)
 	int rc;
 
 	w.processes = allocate_list(processes, 1);
+	rc = idle_pairs_begin(s);
+	if (rc) {
+		free(w.processes);
+		return rc;
+	}
 	read_gap(&w);
 	read_range(&w);
 	rc = walk_calls(&w);

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/host_state.h"
+
 /* Name in files, name in reports. Names in files never change. */
 #define GT_IDLE_CAUSES(X)                                               \
 	X(HOST, "host", "host, outside any call")                       \
@@ -27,18 +29,40 @@
 	X(SHORT, "short", "too short to say")                           \
 	X(UNKNOWN, "unknown", "not known")
 
+/* Time outside any call has the cause GT_IDLE_HOST, or the state of the thread if it is known:
+ * GT_IDLE_HOST_LOCK, named "host_lock" in files. */
 enum gt_idle_cause {
 #define X(name, key, text) GT_IDLE_##name,
 	GT_IDLE_CAUSES(X)
 #undef X
+		GT_IDLE_STATES,
+#define X(name, number, key, text) GT_IDLE_HOST_##name = GT_IDLE_STATES + (number),
+	GT_HOST_STATES(X)
+#undef X
 		GT_IDLE_COUNT
 };
+
+/* Return the cause of time that a thread spent in a state outside any call. */
+static inline enum gt_idle_cause gt_idle_state_cause(enum gt_host_state state)
+{
+	return state == GT_HOST_STATE_UNKNOWN || state >= GT_HOST_STATE_COUNT
+		       ? GT_IDLE_HOST
+		       : (enum gt_idle_cause)(GT_IDLE_STATES + (unsigned)state);
+}
+
+static inline bool gt_idle_is_host(enum gt_idle_cause cause)
+{
+	return cause == GT_IDLE_HOST || (cause >= GT_IDLE_STATES && cause < GT_IDLE_COUNT);
+}
 
 static inline const char *gt_idle_cause_name(enum gt_idle_cause cause)
 {
 	static const char *const names[] = {
 #define X(name, key, text) key,
 		GT_IDLE_CAUSES(X)
+#undef X
+#define X(name, number, key, text) "host_" key,
+			GT_HOST_STATES(X)
 #undef X
 	};
 	return cause < GT_IDLE_COUNT ? names[cause] : "";
@@ -49,6 +73,9 @@ static inline const char *gt_idle_cause_text(enum gt_idle_cause cause)
 	static const char *const texts[] = {
 #define X(name, key, text) text,
 		GT_IDLE_CAUSES(X)
+#undef X
+#define X(name, number, key, text) text,
+			GT_HOST_STATES(X)
 #undef X
 	};
 	return cause < GT_IDLE_COUNT ? texts[cause] : "";
@@ -69,6 +96,15 @@ struct gt_idle_part {
 	const char *after, *before;
 	const char
 		*behind; /* GT_IDLE_BLOCKED: activity that the queue waited for; NULL: not known */
+	/* what the thread waited for: the file, the pipe, the holder of a lock; NULL: not known */
+	const char *wait;
+	/* outermost calls of that thread: the call that had ended before the part, and the call of
+	 * the part, or else the call after it. id 0: none. Line NULL: not known */
+	struct gt_idle_edge {
+		uint64_t id;
+		uint32_t op;
+		const char *line;
+	} previous, next;
 };
 
 typedef void gt_idle_part_fn(void *to, const struct gt_idle_part *part);

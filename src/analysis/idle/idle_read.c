@@ -131,6 +131,7 @@ static int read_capture(struct reading *r)
 	if (status)
 		return status;
 	gt_cursor_take_all(cursor);
+	gt_cursor_take_host(cursor);
 	while ((status = gt_cursor_next(cursor, &item)) == 1)
 		if ((status = step(r, item)))
 			break;

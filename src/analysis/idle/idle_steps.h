@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Internals of idle.h: the interfaces between its steps. idle.c sorts the activities and keeps the
  * results, idle_host.c walks the calls, idle_blocked.c finds activities that blocked a queue,
- * idle_calls.c classifies calls. */
+ * idle_calls.c classifies calls, idle_split.c splits time by the state of the thread. */
 #ifndef GPUTAP_ANALYSIS_IDLE_IDLE_STEPS_H
 #define GPUTAP_ANALYSIS_IDLE_IDLE_STEPS_H
 
 #include "analysis/idle/idle.h"
+#include "analysis/idle/idle_states.h"
 
 /* Properties that many activities share. Must not contain padding. */
 struct idle_origin {
@@ -41,28 +42,40 @@ struct idle_range_row {
 	uint32_t thread, name;
 };
 
+/* The calls between which a part lies. */
+struct idle_calls {
+	uint64_t previous, next; /* ids; 0: none */
+	uint32_t pair;           /* index in idle.pairs */
+	uint32_t pad;
+};
+
 /* The last part of a gap. The queue may have been blocked during this part. */
 struct idle_rest {
 	struct idle_gap_row gap;
 	uint64_t from; /* start of the part, which lasts until the gap ends */
+	struct idle_calls calls;
 };
 
 /* A part that may still grow; end 0: no such part. */
 struct idle_kept {
 	uint64_t start, end;
 	enum gt_idle_cause cause;
-	uint32_t op, name;
+	uint32_t op, name, wait;
+	struct idle_calls calls;
 };
 
 /* A gap that is being split into parts. */
 struct idle_open {
 	struct idle_gap_row row;
 	uint64_t until;             /* end of the time for which the host is the cause */
-	uint32_t causes;            /* one bit for each cause in the gap */
+	uint64_t causes;            /* one bit for each cause in the gap */
 	uint64_t ns[GT_IDLE_COUNT]; /* time of each cause in `causes`; other elements are not set */
 	/* the gap's entry among the largest gaps; NULL: it is not one of them */
 	struct idle_gap *largest;
 	struct idle_kept kept;
+	/* of the parts that are added next */
+	struct idle_calls calls;
+	uint32_t wait; /* what the thread waits for; LOOKUP_NONE: not known */
 	uint32_t detail_row;
 	bool is_told; /* true if the complete parts are reported, not only their sums */
 	bool is_seen; /* true if the call that submitted the activity was seen */
@@ -88,6 +101,18 @@ bool idle_call_holds(const struct gt_item *call, enum idle_hold *how);
 bool idle_host_is_known(const struct gt_capture *capture, uint32_t process);
 
 void idle_add_sum(struct idle_sum *sum, uint64_t ns);
+/* Add a part to the sums of its pair of calls. @pair LOOKUP_NONE: not known. */
+void idle_add_site(struct idle *s, uint32_t row, enum gt_idle_cause cause, uint32_t pair,
+		   uint64_t ns);
+/* Prepare to find lines of calls. Return 0 or negative errno with a cause. */
+int idle_pairs_begin(struct idle *s);
+void idle_pairs_fini(struct idle *s);
+/* Return the line of the program that made a call, as a number in s->names; LOOKUP_NONE: not
+ * known. */
+uint32_t idle_find_line(struct idle *s, uint32_t process, uint64_t id);
+/* Return the number of a pair of calls, of which id and operation are set. */
+uint32_t idle_find_pair(struct idle *s, uint32_t process, const struct gt_idle_edge *previous,
+			const struct gt_idle_edge *next);
 
 /* Return the unrecorded time of a device; NULL: none. */
 static inline const struct unrecorded_list *idle_unrecorded(const struct idle *s, uint32_t device)
@@ -98,11 +123,18 @@ static inline const struct unrecorded_list *idle_unrecorded(const struct idle *s
 /* Run the second pass. */
 int idle_walk_host(struct idle *s);
 
+/* Add a part of the time of a thread. @v: what the thread did; NULL: not known. @cause: the cause
+ * without regard to the thread's state. */
+void idle_add_host_part(struct idle *s, struct idle_open *gap, const struct idle_interval *v,
+			const struct idle_kept *part);
 /* Open a gap, before its first part. */
 void idle_open_gap(const struct idle *s, struct idle_open *gap, const struct idle_gap_row *row);
 /* Add a part of the gap, unless its length is 0. @op, @name: as in struct idle_detail. */
 void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
 		   enum gt_idle_cause cause, uint32_t op, uint32_t name);
+/* Add the use of the processor during a part. */
+void idle_add_evidence(struct idle *s, const struct idle_open *gap, enum gt_idle_cause cause,
+		       const struct idle_evidence *e);
 /* Close a gap when all its parts are known, or all except the last. */
 void idle_close_gap(struct idle *s, struct idle_open *gap);
 /* Add a gap that has only one cause. */

@@ -16,30 +16,45 @@ void idle_add_sum(struct idle_sum *sum, uint64_t ns)
 	sum->max_ns = ns > sum->max_ns ? ns : sum->max_ns;
 }
 
+void idle_add_evidence(struct idle *s, const struct idle_open *gap, enum gt_idle_cause cause,
+		       const struct idle_evidence *e)
+{
+	struct idle_evidence *sum = &s->rows[gap->detail_row].evidence[cause];
+
+	sum->cpu_ns += e->cpu_ns;
+	sum->delay_ns += e->delay_ns;
+	sum->minor_faults += e->minor_faults;
+	sum->major_faults += e->major_faults;
+	sum->voluntary += e->voluntary;
+	sum->involuntary += e->involuntary;
+}
+
 /* Details --------------------------------------------------------------------------- */
 
 static bool is_detail(const struct idle *s, uint32_t number, uint32_t row, uint32_t cause,
-		      uint32_t op, uint32_t name)
+		      uint32_t op, uint32_t name, uint32_t wait)
 {
 	const struct idle_detail *d = &s->details[number];
 
-	return d->row == row && d->cause == cause && d->op == op && d->name == name;
+	return d->row == row && d->cause == cause && d->op == op && d->name == name &&
+	       d->wait == wait;
 }
 
 static __attribute__((noinline)) uint32_t find_detail(struct idle *s, uint32_t row, uint32_t cause,
-						      uint32_t op, uint32_t name)
+						      uint32_t op, uint32_t name, uint32_t wait)
 {
 	uint64_t hash = lookup_mix((uint64_t)row << 32 | cause);
 	uint32_t i;
 
 	hash = lookup_mix(hash + ((uint64_t)op << 32 | name));
+	hash = wait == LOOKUP_NONE ? hash : lookup_mix(hash + wait);
 	for (; (i = idmap_get(&s->detail_numbers, hash)) != LOOKUP_NONE; hash++)
-		if (is_detail(s, i, row, cause, op, name))
+		if (is_detail(s, i, row, cause, op, name, wait))
 			return i;
 	GROW_LIST(s->details, s->detail_count, s->detail_room);
 	idmap_put(&s->detail_numbers, hash, s->detail_count);
-	s->details[s->detail_count] =
-		(struct idle_detail){.row = row, .cause = cause, .op = op, .name = name};
+	s->details[s->detail_count] = (struct idle_detail){
+		.row = row, .cause = cause, .op = op, .name = name, .wait = wait};
 	return s->detail_count++;
 }
 
@@ -81,6 +96,8 @@ static void add_to_largest(struct idle_gap *l, const struct idle_kept *part)
 	cause->most_ns = ns;
 	cause->op = part->op;
 	cause->name = part->name;
+	cause->wait = part->wait;
+	cause->pair = part->calls.pair;
 }
 
 /* Parts ----------------------------------------------------------------------------- */
@@ -95,6 +112,8 @@ void idle_open_gap(const struct idle *s, struct idle_open *gap, const struct idl
 	gap->causes = 0;
 	gap->largest = NULL;
 	gap->kept.end = 0;
+	gap->calls = (struct idle_calls){.pair = LOOKUP_NONE};
+	gap->wait = LOOKUP_NONE;
 	gap->detail_row = s->origins[row->origin].row;
 	gap->is_seen = gap->copies = false;
 	if (row->end - row->start >= least->idle_ns)
@@ -102,40 +121,53 @@ void idle_open_gap(const struct idle *s, struct idle_open *gap, const struct idl
 	gap->is_told = s->each || s->unrecorded || gap->largest;
 }
 
+static const char *find_text(const struct idle *s, uint32_t name)
+{
+	return name == LOOKUP_NONE ? NULL : texts_get(s->names, name);
+}
+
 static void say_part(struct idle *s, const struct idle_open *gap)
 {
 	const struct idle_kept *kept = &gap->kept;
 	const struct idle_origin *origin = &s->origins[gap->row.origin];
-	const char *text = kept->name == LOOKUP_NONE ? NULL : texts_get(s->names, kept->name);
+	const char *text = find_text(s, kept->name);
+	const struct idle_pair none = IDLE_NO_PAIR;
+	const struct idle_pair *pair =
+		kept->calls.pair == LOOKUP_NONE ? &none : &s->pairs[kept->calls.pair];
 
-	s->each(s->to, &(struct gt_idle_part){
-			       .start_ns = kept->start,
-			       .end_ns = kept->end,
-			       .gap_start_ns = gap->row.start,
-			       .gap_end_ns = gap->row.end,
-			       .cause = kept->cause,
-			       .device = origin->device_index,
-			       .process = origin->process,
-			       .ordinal = GT_ID_ORDINAL(gap->row.id),
-			       .op = kept->op,
-			       .range = kept->cause == GT_IDLE_BLOCKED ? NULL : text,
-			       .behind = kept->cause == GT_IDLE_BLOCKED ? text : NULL,
-			       .after = texts_get(s->names, s->origins[gap->row.after].name),
-			       .before = texts_get(s->names, origin->name),
-		       });
+	s->each(s->to,
+		&(struct gt_idle_part){
+			.start_ns = kept->start,
+			.end_ns = kept->end,
+			.gap_start_ns = gap->row.start,
+			.gap_end_ns = gap->row.end,
+			.cause = kept->cause,
+			.device = origin->device_index,
+			.process = origin->process,
+			.ordinal = GT_ID_ORDINAL(gap->row.id),
+			.op = kept->op,
+			.range = kept->cause == GT_IDLE_BLOCKED ? NULL : text,
+			.behind = kept->cause == GT_IDLE_BLOCKED ? text : NULL,
+			.after = texts_get(s->names, s->origins[gap->row.after].name),
+			.before = texts_get(s->names, origin->name),
+			.wait = find_text(s, kept->wait),
+			.previous = {kept->calls.previous, pair->previous_op,
+				     find_text(s, pair->previous_line)},
+			.next = {kept->calls.next, pair->next_op, find_text(s, pair->next_line)},
+		});
 }
 
 /* The parameters are numbers, not a struct, because reading a struct just assembled from small
  * fields is slow. */
 static void add_detail(struct idle *s, uint32_t row, enum gt_idle_cause cause, uint32_t op,
-		       uint32_t range, uint64_t ns)
+		       uint32_t range, uint32_t wait, uint64_t ns)
 {
 	const uint32_t name = op ? LOOKUP_NONE : range;
 	uint32_t *number = find_last(s, row, cause, op, name);
 
-	if (*number == LOOKUP_NONE || !is_detail(s, *number, row, cause, op, name))
+	if (*number == LOOKUP_NONE || !is_detail(s, *number, row, cause, op, name, wait))
 		/* find_detail() may move the details */
-		*number = find_detail(s, row, cause, op, name);
+		*number = find_detail(s, row, cause, op, name, wait);
 	s->details[*number].ns += ns;
 }
 
@@ -148,7 +180,8 @@ static void hand_on(struct idle *s, struct idle_open *gap)
 	if (!kept->end)
 		return;
 	if (kept->cause != GT_IDLE_UNRECORDED) {
-		add_detail(s, gap->detail_row, kept->cause, kept->op, kept->name, ns);
+		add_detail(s, gap->detail_row, kept->cause, kept->op, kept->name, kept->wait, ns);
+		idle_add_site(s, gap->detail_row, kept->cause, kept->calls.pair, ns);
 		if (gap->largest)
 			add_to_largest(gap->largest, kept);
 	}
@@ -166,17 +199,19 @@ static void add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 	if (from >= to)
 		return;
 	gap->ns[cause] = to - from + (gap->causes >> cause & 1 ? gap->ns[cause] : 0);
-	gap->causes |= 1u << cause;
+	gap->causes |= UINT64_C(1) << cause;
 	if (!gap->is_told) { /* sums do not depend on whether a part is extended */
-		add_detail(s, gap->detail_row, cause, op, name, to - from);
+		add_detail(s, gap->detail_row, cause, op, name, gap->wait, to - from);
+		idle_add_site(s, gap->detail_row, cause, gap->calls.pair, to - from);
 		return;
 	}
-	if (kept->end == from && kept->cause == cause && kept->op == op && kept->name == name) {
+	if (kept->end == from && kept->cause == cause && kept->op == op && kept->name == name &&
+	    kept->wait == gap->wait && kept->calls.pair == gap->calls.pair) {
 		kept->end = to;
 		return;
 	}
 	hand_on(s, gap);
-	*kept = (struct idle_kept){from, to, cause, op, name};
+	*kept = (struct idle_kept){from, to, cause, op, name, gap->wait, gap->calls};
 }
 
 /* Return the times in which a process was paused, or its session had not started. */
@@ -203,7 +238,7 @@ void idle_fini_paused(struct idle *s)
 /* Add a part of the host's time. Times in which the calls of this process were not recorded, but
  * other processes were, are unknown, because the thread may have been in calls. */
 static void add_host_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
-			  uint32_t name)
+			  enum gt_idle_cause cause, uint32_t name)
 {
 	const struct unrecorded_list *list = find_paused(s, s->origins[gap->row.origin].process);
 
@@ -213,18 +248,18 @@ static void add_host_part(struct idle *s, struct idle_open *gap, uint64_t from, 
 		const uint64_t begin = span->start > from ? span->start : from,
 			       end = span->end < to ? span->end : to;
 
-		add_part(s, gap, from, begin, GT_IDLE_HOST, 0, name);
+		add_part(s, gap, from, begin, cause, 0, name);
 		add_part(s, gap, begin, end, GT_IDLE_UNKNOWN, 0, name);
 		from = end;
 	}
-	add_part(s, gap, from, to, GT_IDLE_HOST, 0, name);
+	add_part(s, gap, from, to, cause, 0, name);
 }
 
 static void add_recorded_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
 			      enum gt_idle_cause cause, uint32_t op, uint32_t name)
 {
-	if (cause == GT_IDLE_HOST && from < to)
-		add_host_part(s, gap, from, to, name);
+	if (gt_idle_is_host(cause) && !op && from < to)
+		add_host_part(s, gap, from, to, cause, name);
 	else
 		add_part(s, gap, from, to, cause, op, name);
 }
@@ -257,8 +292,9 @@ void idle_close_gap(struct idle *s, struct idle_open *gap)
 	struct idle_row *row = &s->rows[s->origins[gap->row.origin].row];
 
 	hand_on(s, gap);
-	for (uint32_t left = gap->causes & ~(1u << GT_IDLE_UNRECORDED); left; left &= left - 1) {
-		unsigned cause = (unsigned)__builtin_ctz(left);
+	for (uint64_t left = gap->causes & ~(UINT64_C(1) << GT_IDLE_UNRECORDED); left;
+	     left &= left - 1) {
+		unsigned cause = (unsigned)__builtin_ctzll(left);
 
 		idle_add_sum(&row->sums[cause], gap->ns[cause]);
 		if (s->each_sum)

@@ -30,9 +30,11 @@ enum {
 	GROUP_BYTES = 20,
 	TRACK_BYTES = 40,
 	FAILURE_BYTES = 6,
-	IDLE_ROW_BYTES = 1 + 3 * (GT_IDLE_COUNT + 1),
-	DETAIL_BYTES = 5,
 	PATTERN_BYTES = 20,
+	IDLE_ROW_BYTES = 4 + GT_IDLE_COUNT,
+	DETAIL_BYTES = 6,
+	PAIR_BYTES = 4,
+	SITE_BYTES = 5,
 };
 
 struct storing {
@@ -366,6 +368,32 @@ static void pack_idle_sum(struct storing *k, struct idle_sum *sum)
 	k->p.wrong |= sum->ns && !sum->gaps; /* reports divide by the number */
 }
 
+static void pack_real(struct storing *k, double *value)
+{
+	uint64_t number = is_reading(k) ? 0 : (uint64_t)(*value + 0.5);
+
+	pack_u64(&k->p, &number);
+	*value = is_reading(k) ? (double)number : *value;
+}
+
+/* Pack the sum of a cause. Most rows have few causes. */
+static void pack_cause(struct storing *k, struct idle_row *row, unsigned cause)
+{
+	struct idle_evidence *e = &row->evidence[cause];
+	bool some = row->sums[cause].gaps;
+
+	pack_bool(&k->p, &some);
+	if (!some)
+		return;
+	pack_idle_sum(k, &row->sums[cause]);
+	pack_u64(&k->p, &e->cpu_ns);
+	pack_u64(&k->p, &e->delay_ns);
+	pack_real(k, &e->minor_faults);
+	pack_real(k, &e->major_faults);
+	pack_real(k, &e->voluntary);
+	pack_real(k, &e->involuntary);
+}
+
 static void pack_idle_rows(struct storing *k)
 {
 	struct idle *idle = &k->s->idle;
@@ -382,7 +410,7 @@ static void pack_idle_rows(struct storing *k)
 		pack_u64(&k->p, &row->all.max_ns);
 		pack_u64(&k->p, &row->all.gaps);
 		for (unsigned c = 0; c < GT_IDLE_COUNT; c++)
-			pack_idle_sum(k, &row->sums[c]);
+			pack_cause(k, row, c);
 	}
 }
 
@@ -401,6 +429,7 @@ static void pack_details(struct storing *k)
 
 		pack_number(&k->p, &d->row, idle->row_count, false);
 		pack_number(&k->p, &d->cause, GT_IDLE_COUNT, false);
+		pack_name(k, &d->wait);
 		pack_u64(&k->p, &d->ns);
 		pack_bool(&k->p, &is_call);
 		if (!is_call)
@@ -412,6 +441,33 @@ static void pack_details(struct storing *k)
 	}
 }
 
+static void pack_sites(struct storing *k)
+{
+	struct idle *idle = &k->s->idle;
+
+	idle->pairs =
+		begin_list(k, idle->pairs, &idle->pair_count, PAIR_BYTES, sizeof *idle->pairs);
+	for (uint32_t i = 0; i < idle->pair_count && !k->p.wrong; i++) {
+		struct idle_pair *pair = &idle->pairs[i];
+
+		pack_name(k, &pair->previous_call);
+		pack_name(k, &pair->previous_line);
+		pack_name(k, &pair->next_call);
+		pack_name(k, &pair->next_line);
+	}
+	idle->sites =
+		begin_list(k, idle->sites, &idle->site_count, SITE_BYTES, sizeof *idle->sites);
+	for (uint32_t i = 0; i < idle->site_count && !k->p.wrong; i++) {
+		struct idle_site *site = &idle->sites[i];
+
+		pack_number(&k->p, &site->row, idle->row_count, false);
+		pack_number(&k->p, &site->cause, GT_IDLE_COUNT, false);
+		pack_number(&k->p, &site->pair, idle->pair_count, false);
+		pack_u32(&k->p, &site->gaps);
+		pack_u64(&k->p, &site->ns);
+	}
+}
+
 static void pack_idle(struct storing *k)
 {
 	struct idle *idle = &k->s->idle;
@@ -419,6 +475,7 @@ static void pack_idle(struct storing *k)
 
 	pack_idle_rows(k);
 	pack_details(k);
+	pack_sites(k);
 	pack_bool(&k->p, &some);
 	if (!some)
 		return;

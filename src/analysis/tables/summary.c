@@ -389,6 +389,8 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor, con
 			continue; /* a damaged file can contain any records */
 		if (!s->no_idle)
 			idle_note(&s->idle, item);
+		if (item->kind == GT_RECORD_HOST)
+			continue;
 		file = &s->files[s->processes[item->process].file];
 		looked_for = filter_scope_has(&s->scope, item->start_ns ? item->start_ns
 									: item->call_start_ns);
@@ -489,6 +491,8 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	if (rc)
 		return rc;
 	gt_cursor_take_context(cursor);
+	if (!s->no_idle)
+		gt_cursor_take_host(cursor);
 	rc = launched_begin(&s->launched, capture);
 	if (rc) {
 		gt_cursor_destroy(cursor);
