@@ -11,6 +11,7 @@
 #include "analysis/model/view.h"
 #include "analysis/query/filter_tree.h"
 #include "cli/command.h"
+#include "cli/trigger_absent.h"
 #include "cli/ui.h"
 #include "cli/where.h"
 #include "record/operation.h"
@@ -157,32 +158,98 @@ static bool match(void *data, const struct gt_trigger_record *r)
 	return filter_match(t->filter, &record);
 }
 
-int trigger_create(const char *expression, struct gt_trigger *out)
+static bool match_absent(void *data, const struct gt_trigger_record *r)
+{
+	struct trigger *t = data;
+
+	return !t->filter || match(data, r);
+}
+
+static const char *find_unavailable(const struct trigger *t, enum gt_trigger_what what)
 {
 	static const struct {
 		enum filter_field field;
 		const char *name;
-	} later[] = {{FILTER_DEVICE, "device"}, {FILTER_THREAD, "thread"}, {FILTER_QUEUE, "queue"},
-		     {FILTER_RANGE, "range"},   {FILTER_HOST, "host"},     {FILTER_RANK, "rank"},
-		     {FILTER_AT, "at"}};
-	struct trigger *t = allocate_list(1, sizeof *t);
-	struct filter_error error;
+		uint32_t has; /* enum gt_trigger_what, as bits */
+	} fields[] = {
+		{FILTER_NAME, "name", 1u << GT_TRIGGER_RECORD | 1u << GT_TRIGGER_OPEN},
+		{FILTER_DOMAIN, "domain",
+		 1u << GT_TRIGGER_RECORD | 1u << GT_TRIGGER_OPEN | 1u << GT_TRIGGER_GAP},
+		{FILTER_KIND, "kind", 1u << GT_TRIGGER_RECORD | 1u << GT_TRIGGER_OPEN},
+		{FILTER_DURATION, "duration", 1u << GT_TRIGGER_RECORD},
+		{FILTER_BYTES, "bytes", 1u << GT_TRIGGER_RECORD},
+		{FILTER_FAILED, "failed", 1u << GT_TRIGGER_RECORD},
+		{FILTER_DEVICE, "device", 0},
+		{FILTER_THREAD, "thread", 0},
+		{FILTER_QUEUE, "queue", 0},
+		{FILTER_RANGE, "range", 0},
+		{FILTER_HOST, "host", 0},
+		{FILTER_RANK, "rank", 0},
+		{FILTER_AT, "at", 0},
+	};
 
-	t->filter = filter_create(expression, give_texts, t, &error);
-	if (!t->filter) {
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (!(fields[i].has & 1u << what) && filter_asks(t->filter, fields[i].field))
+			return fields[i].name;
+	return NULL;
+}
+
+static int fail_unavailable(const char *name, enum gt_trigger_what what)
+{
+	static const char *const valid[] = {
+		[GT_TRIGGER_RECORD] = "name domain kind process duration bytes failed",
+		[GT_TRIGGER_NO_PROGRESS] = "process",
+		[GT_TRIGGER_GAP] = "domain process",
+		[GT_TRIGGER_OPEN] = "name domain kind process",
+	};
+
+	if (what == GT_TRIGGER_RECORD)
+		return ui_fail(GT_EXIT_USAGE,
+			       "--trigger: '%s' is not available while the program runs; valid: %s",
+			       name, valid[what]);
+	return ui_fail(GT_EXIT_USAGE, "--trigger: '%s' is not available with '%s'; valid: %s", name,
+		       trigger_absent_name(what), valid[what]);
+}
+
+int trigger_create(const char *expression, struct gt_trigger *out)
+{
+	struct trigger *t = allocate_list(1, sizeof *t);
+	struct trigger_absent absent;
+	struct filter_error error;
+	const char *unavailable;
+	char *rest;
+
+	if (!trigger_absent_parse(expression, &absent, &error)) {
 		free(t);
 		return where_print_error_of("--trigger", expression, &error);
 	}
-	for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-		if (filter_asks(t->filter, later[i].field)) {
-			filter_destroy(t->filter);
-			free(t);
-			return ui_fail(GT_EXIT_USAGE,
-				       "--trigger: '%s' is not available while the program runs; "
-				       "valid: name domain kind process duration bytes failed",
-				       later[i].name);
-		}
-	*out = (struct gt_trigger){t, filter_asks(t->filter, FILTER_DURATION), find_shortest,
-				   match};
+	*out = (struct gt_trigger){.what = absent.what,
+				   .least_ns = absent.least_ns,
+				   .data = t,
+				   .find_shortest = find_shortest,
+				   .match =
+					   absent.what == GT_TRIGGER_RECORD ? match : match_absent};
+	if (absent.what == GT_TRIGGER_RECORD) {
+		absent.rest = expression;
+		absent.rest_bytes = strlen(expression);
+	} else if (!absent.rest_bytes) {
+		return GT_EXIT_OK;
+	}
+	rest = strndup(absent.rest, absent.rest_bytes);
+	t->filter = rest ? filter_create(rest, give_texts, t, &error) : NULL;
+	free(rest);
+	if (!rest || !t->filter) {
+		error.at += (size_t)(absent.rest - expression);
+		free(t);
+		return rest ? where_print_error_of("--trigger", expression, &error)
+			    : ui_fail(GT_EXIT_FAILURE, "--trigger: no memory");
+	}
+	unavailable = find_unavailable(t, absent.what);
+	if (unavailable) {
+		filter_destroy(t->filter);
+		free(t);
+		return fail_unavailable(unavailable, absent.what);
+	}
+	out->asks_time = filter_asks(t->filter, FILTER_DURATION);
 	return GT_EXIT_OK;
 }

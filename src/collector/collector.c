@@ -50,6 +50,7 @@
 #include "collector/session_status.h"
 #include "collector/session_threads.h"
 #include "collector/session_windows.h"
+#include "collector/no_progress.h"
 #include "collector/snapshots.h"
 #include "collector/survivors.h"
 #include "collector/target.h"
@@ -89,6 +90,7 @@ struct collector {
 	struct gt_descendants descendants;
 	struct gt_snapshots snapshots;
 	struct gt_triggers *triggers;
+	struct gt_progress *progress;
 	int snapshot_signal;
 	struct gt_control control;
 	struct gt_session_windows windows;
@@ -643,10 +645,17 @@ static int next_sleep_ms(int sleep_ms, uint64_t bytes, uint64_t passed_ns)
 	return fills_ms < 1 ? 1 : fills_ms < BUSY_SLEEP_MS ? (int)fills_ms : BUSY_SLEEP_MS;
 }
 
+static bool is_recording(struct collector *c)
+{
+	return !GT_CONTROL_IS_PAUSED(gt_session_windows_read(&c->windows).control);
+}
+
 static void look_for_snapshots(struct collector *c, uint64_t now)
 {
 	if (c->triggers)
 		gt_triggers_advance(c->triggers, now);
+	if (c->progress)
+		gt_progress_advance(c->progress, now, is_recording(c));
 	gt_snapshots_advance(&c->snapshots, now);
 }
 
@@ -666,7 +675,11 @@ static int open_snapshots(struct collector *c, const struct gt_run_options *o)
 	if (o->trigger_count)
 		status = gt_triggers_create(o->triggers, o->trigger_count, c->host_clock,
 					    on_trigger, c, &c->triggers);
+	if (!status && o->trigger_count)
+		status = gt_progress_create(o->triggers, o->trigger_count, &c->drain, c->host_clock,
+					    on_trigger, c, &c->progress);
 	c->drain.triggers = c->triggers;
+	c->drain.progress = c->progress;
 	return status;
 }
 
@@ -878,7 +891,9 @@ remove_folder:
 	gt_survivors_fini(&c->survivors);
 	gt_memory_fini(&c->memory);
 	gt_triggers_destroy(c->triggers);
+	gt_progress_destroy(c->progress);
 	c->drain.triggers = NULL;
+	c->drain.progress = NULL;
 	gt_drain_fini(&c->drain);
 	gt_folder_remove(&c->folder);
 	restore_files_limit(c);

@@ -20,6 +20,7 @@
 #include "collector/process_counts.h"
 #include "collector/process_windows.h"
 #include "collector/ring_reader.h"
+#include "collector/no_progress_records.h"
 #include "collector/triggers.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
@@ -228,6 +229,7 @@ static void forget_process(struct gt_drain *d, struct gt_process *process)
 		}
 	pthread_mutex_unlock(&d->list_lock);
 	gt_triggers_forget(d->triggers, process);
+	gt_progress_forget(d->progress, process);
 	snprintf(name, sizeof name, "%u-%llu" GT_SEGMENT_SUFFIX, process->name_pid,
 		 (unsigned long long)process->name_ticks);
 	unlinkat(d->folder->fd, name, 0);

@@ -30,6 +30,7 @@ struct gt_give_back {
 	uint32_t block;
 };
 
+struct gt_progress;
 struct gt_triggers;
 struct gt_host_watch;
 
@@ -74,6 +75,7 @@ struct gt_drain {
 	size_t give_count, give_room;
 
 	struct gt_triggers *triggers;     /* borrowed; NULL: none */
+	struct gt_progress *progress;     /* borrowed; NULL: none */
 	struct gt_host_watch *host_watch; /* borrowed; NULL: none */
 
 	/* results */

@@ -12,6 +12,7 @@
 #include "collector/announce.h"
 #include "collector/batch.h"
 #include "collector/guard.h"
+#include "collector/no_progress_records.h"
 #include "collector/triggers.h"
 #include "util/error.h"
 
@@ -93,6 +94,8 @@ static void read_records(struct gt_drain *d, struct gt_process *process, struct 
 	gt_batch_touch(d, process);
 	if (d->triggers)
 		gt_triggers_look(d->triggers, process, data, bytes);
+	if (d->progress)
+		gt_progress_look(d->progress, process, data, bytes);
 	activities = count_activities(&process->pending);
 	status = gt_capture_write_records(ring->stream, data, bytes, &process->pending);
 	if (count_activities(&process->pending) != activities)

@@ -3,13 +3,12 @@
 #include "collector/triggers.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "clock/clock.h"
+#include "collector/device_rates.h"
 #include "collector/process.h"
 #include "record/operation.h"
 #include "util/clock_ns.h"
@@ -21,21 +20,8 @@ enum {
 	/* maximum number of waiting candidates; when it is reached, all candidates are decided */
 	PENDING_MOST = 256,
 	NAMES_MOST = 1 << 20,
-	DEVICES_MOST = 64, /* maximum number of clocks of a process */
-	RATE_MS = 10,      /* minimum time between two clock readings that give the rate of ticks */
 	WAIT_NS = 1000000000,
-	/* maximum difference at which a device's clock counts as a host clock in ns */
-	SAME_NS = 1000000,
 	NAME_BYTES = 256,
-};
-
-#define SAME_RATE 1e-4 /* maximum drift of such a clock since the start */
-
-/* The first and the newest reading of a device's clock. */
-struct device_reading {
-	uint32_t device;
-	double tick_ns; /* 0: unknown before the second reading */
-	uint64_t first_host, first_device, host, stamp;
 };
 
 /* State of a process that is not stored in its rings. */
@@ -43,8 +29,7 @@ struct known_process {
 	uint32_t index;
 	char **names; /* indexed by string id */
 	size_t name_room;
-	struct device_reading devices[DEVICES_MOST];
-	size_t device_count;
+	struct gt_device_rates rates;
 };
 
 struct candidate {
@@ -58,12 +43,11 @@ struct candidate {
 };
 
 struct gt_triggers {
-	const struct gt_trigger *list;
+	struct gt_trigger *list;
 	size_t count;
 	void (*fire)(void *data, const char *text);
 	void *fire_data;
-	double tick_ns;
-	struct gt_clock_tuple begin;
+	struct gt_host_rate host;
 	uint64_t undecided;
 	/* minimum duration of a call (in ticks), and of a GPU activity (in ns), that may match any
 	 * trigger */
@@ -153,54 +137,12 @@ static void note_name(struct gt_triggers *t, uint32_t process, const uint64_t *r
 	p->names[id] = read_name((const char *)(r + 2), bytes);
 }
 
-/* Return the length of a device's tick in ns, derived from one reading: the host's tick, or 1 if
- * the device's clock is a host clock in ns, as in ROCr. Return 0 if a second reading is needed. */
-static double find_tick(const struct gt_triggers *t, enum gt_clock_method method, uint64_t host,
-			uint64_t stamp)
-{
-	const struct gt_clock_tuple *b = &t->begin;
-	const uint64_t clocks[] = {b->boottime_ns, b->monotonic_ns, b->raw_ns, b->realtime_ns};
-	const double since = ((double)host - (double)b->ticks) * t->tick_ns,
-		     far = SAME_NS + fabs(since) * SAME_RATE;
-
-	if (method == GT_CLOCK_HOST_TICKS)
-		return t->tick_ns;
-	for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
-		if (fabs((double)stamp - (double)clocks[i] - since) < far)
-			return 1;
-	return 0;
-}
-
 static void note_reading(struct gt_triggers *t, uint32_t process, const uint64_t *r, uint32_t words)
 {
-	uint32_t device = (uint32_t)(load(r) >> 32);
-	struct known_process *p;
-	struct device_reading *d;
-	uint64_t host, stamp;
-	size_t i = 0;
+	struct known_process *p = get_process(t, process);
 
-	if (words < sizeof(struct gt_record_clock) / 8)
-		return;
-	p = get_process(t, process);
-	host = load(r + 1) / 2 + load(r + 2) / 2;
-	stamp = load(r + 3);
-	while (p && i < p->device_count && p->devices[i].device != device)
-		i++;
-	if (!p || i == DEVICES_MOST)
-		return;
-	d = &p->devices[i];
-	if (i == p->device_count) {
-		p->device_count++;
-		*d = (struct device_reading){
-			.device = device,
-			.tick_ns = find_tick(t, (enum gt_clock_method)(load(r) >> 24 & 0xff), host,
-					     stamp),
-			.first_host = host,
-			.first_device = stamp,
-		};
-	}
-	d->host = host;
-	d->stamp = stamp;
+	if (p)
+		gt_device_rates_note(&p->rates, &t->host, r, words);
 }
 
 /* Deciding ------------------------------------------------------------------------ */
@@ -210,29 +152,11 @@ static void note_reading(struct gt_triggers *t, uint32_t process, const uint64_t
 static bool measure_activity(const struct gt_triggers *t, const struct known_process *p,
 			     struct candidate *c)
 {
-	if (!c->record.timed)
-		return true;
-	if (GT_OP_DOMAIN(c->record.op) == GT_DOMAIN_OPENCL) {
-		c->record.duration_ns = c->stamp_ticks;
-		return true;
-	}
-	for (size_t i = 0; p && i < p->device_count; i++) {
-		const struct device_reading *d = &p->devices[i];
-		double host = (double)(d->host - d->first_host) * t->tick_ns;
+	static const struct gt_device_rates none;
 
-		if (d->device != c->device)
-			continue;
-		if (d->tick_ns > 0) {
-			c->record.duration_ns = (uint64_t)((double)c->stamp_ticks * d->tick_ns);
-			return true;
-		}
-		if (d->stamp <= d->first_device || host <= 0)
-			return false;
-		c->record.duration_ns = (uint64_t)((double)c->stamp_ticks * host /
-						   (double)(d->stamp - d->first_device));
-		return true;
-	}
-	return false;
+	return !c->record.timed ||
+	       gt_device_rates_convert(p ? &p->rates : &none, &t->host, GT_OP_DOMAIN(c->record.op),
+				       c->device, c->stamp_ticks, &c->record.duration_ns);
 }
 
 /* Return true if the GPU activity is too short for all triggers. */
@@ -381,7 +305,7 @@ static void add_call(struct gt_triggers *t, const struct gt_process *process, co
 		bool asks = false;
 		uint64_t ns = t->list[i].find_shortest(t->list[i].data, &record, &asks);
 
-		needs = asks || (double)ticks * t->tick_ns < (double)ns;
+		needs = asks || (double)ticks * t->host.tick_ns < (double)ns;
 	}
 	if (needs && !failed)
 		return;
@@ -391,7 +315,7 @@ static void add_call(struct gt_triggers *t, const struct gt_process *process, co
 	c->record.op = op;
 	c->record.failed = failed;
 	c->record.timed = ticks >> 63 == 0;
-	c->record.duration_ns = (uint64_t)((double)ticks * t->tick_ns);
+	c->record.duration_ns = (uint64_t)((double)ticks * t->host.tick_ns);
 	c->has_status = has_status;
 	c->status = status;
 }
@@ -490,19 +414,6 @@ uint64_t gt_triggers_undecided(const struct gt_triggers *t)
 
 /* Begin and end ------------------------------------------------------------------- */
 
-static double measure_tick(uint32_t host_clock, struct gt_clock_tuple *now)
-{
-	struct timespec wait = {.tv_nsec = RATE_MS * 1000000L};
-	struct gt_clock_tuple before;
-
-	gt_clock_tuple_take(host_clock, &before);
-	nanosleep(&wait, NULL);
-	gt_clock_tuple_take(host_clock, now);
-	return now->ticks > before.ticks ? (double)(now->boottime_ns - before.boottime_ns) /
-						   (double)(now->ticks - before.ticks)
-					 : 1;
-}
-
 static uint64_t find_least(const struct gt_triggers *t, const struct gt_trigger_record *record)
 {
 	uint64_t least = UINT64_MAX;
@@ -528,7 +439,7 @@ static void fill_tables(struct gt_triggers *t)
 			/* slightly shorter than requested, so that close cases are decided in ns */
 			t->calls[d][n] = ns == UINT64_MAX
 						 ? UINT64_MAX
-						 : (uint64_t)((double)ns / t->tick_ns * 0.999);
+						 : (uint64_t)((double)ns / t->host.tick_ns * 0.999);
 		}
 		for (unsigned k = 0; k < GT_DEVICE_OP_COUNT; k++) {
 			struct gt_trigger_record record = {.is_activity = true,
@@ -544,16 +455,28 @@ int gt_triggers_create(const struct gt_trigger *list, size_t count, uint32_t hos
 		       void (*fire)(void *data, const char *text), void *data,
 		       struct gt_triggers **out)
 {
-	struct gt_triggers *t = calloc(1, sizeof *t);
+	struct gt_triggers *t;
+	size_t of_records = 0;
 
-	*out = t;
-	if (!t)
+	*out = NULL;
+	for (size_t i = 0; i < count; i++)
+		of_records += list[i].what == GT_TRIGGER_RECORD;
+	if (!of_records)
+		return 0;
+	t = calloc(1, sizeof *t);
+	if (t)
+		t->list = calloc(of_records, sizeof *t->list);
+	if (!t || !t->list) {
+		free(t);
 		return gt_error(-ENOMEM, "cannot store triggers");
-	t->list = list;
-	t->count = count;
+	}
+	*out = t;
+	for (size_t i = 0; i < count; i++)
+		if (list[i].what == GT_TRIGGER_RECORD)
+			t->list[t->count++] = list[i];
 	t->fire = fire;
 	t->fire_data = data;
-	t->tick_ns = measure_tick(host_clock, &t->begin);
+	gt_host_rate_measure(host_clock, &t->host);
 	fill_tables(t);
 	return 0;
 }
@@ -565,5 +488,6 @@ void gt_triggers_destroy(struct gt_triggers *t)
 	for (size_t i = 0; i < t->process_count; i++)
 		free_process(t->processes[i]);
 	free(t->processes);
+	free(t->list);
 	free(t);
 }

@@ -36,21 +36,31 @@ struct gt_trigger_record {
 	uint64_t duration_ns, bytes;
 };
 
+enum gt_trigger_what {
+	GT_TRIGGER_RECORD,      /* a call or GPU activity that matches */
+	GT_TRIGGER_NO_PROGRESS, /* no record for some time: no_progress.h */
+	GT_TRIGGER_GAP,         /* a device without activity */
+	GT_TRIGGER_OPEN,        /* a call that does not return */
+};
+
 /* An expression and the functions of its owner. */
 struct gt_trigger {
+	enum gt_trigger_what what;
+	uint64_t least_ns; /* unless GT_TRIGGER_RECORD: shortest time */
 	void *data;
 	bool asks_time; /* true if match() uses duration_ns */
-	/* Return the shortest duration in ns of a matching call, or of a matching GPU activity of
-	 * the domain and kind. UINT64_MAX: none matches. *failed is set if the call must also have
-	 * failed */
+	/* GT_TRIGGER_RECORD: return the shortest duration in ns of a matching call, or of a
+	 * matching GPU activity of the domain and kind. UINT64_MAX: none matches. *failed is set if
+	 * the call must also have failed */
 	uint64_t (*find_shortest)(void *data, const struct gt_trigger_record *record, bool *failed);
 	bool (*match)(void *data, const struct gt_trigger_record *record);
 };
 
 struct gt_triggers;
 
-/* Create triggers. @fire: receives a description of the event; called by gt_triggers_advance().
- * Return: 0 or -ENOMEM with a cause. */
+/* Create the triggers of @list that are GT_TRIGGER_RECORD. *out is NULL if there are none.
+ * @fire: receives a description of the event; called by gt_triggers_advance(). Return: 0 or -ENOMEM
+ * with a cause. */
 int gt_triggers_create(const struct gt_trigger *list, size_t count, uint32_t host_clock,
 		       void (*fire)(void *data, const char *text), void *data,
 		       struct gt_triggers **out);
