@@ -42,6 +42,7 @@ import gpu_said  # noqa: E402,F401
 import gpu_several  # noqa: E402,F401
 import gpu_exports  # noqa: E402,F401
 import gpu_answers  # noqa: E402,F401
+import gpu_causes  # noqa: E402,F401
 import gpu_costs  # noqa: E402,F401
 import gpu_costs_jax  # noqa: E402,F401
 
