@@ -241,6 +241,7 @@ static const struct grid_column pattern_columns[] = {
 	{"pattern", "pattern", GRID_TEXT, GRID_DATA, 0, false},
 	{"operation", "operation", GRID_TEXT, GRID_DATA, 0, false},
 	{"then", "then", GRID_TEXT, GRID_DATA, 0, false},
+	{"line", "line", GRID_TEXT, GRID_DATA, 0, false},
 	{"steps", "steps", GRID_COUNT, GRID_DATA, 0, false},
 	{"step_ns", "step", GRID_NS, GRID_DATA, 0, false},
 	{"step_low_ns", "step p10", GRID_NS, GRID_DATA, 0, false},

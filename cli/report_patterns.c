@@ -68,6 +68,7 @@ static void write_sentence(const struct summary *s, const struct pattern *p, cha
 	const char *op = p->op ? gt_operation_name(p->op) : "";
 	const char *then = p->then ? gt_operation_name(p->then) : "";
 	char step[64];
+	size_t used;
 
 	each_step(p, step, sizeof step);
 	switch (p->kind) {
@@ -122,6 +123,9 @@ static void write_sentence(const struct summary *s, const struct pattern *p, cha
 		break;
 	case PATTERN_COUNT: *text = '\0'; break;
 	}
+	used = strlen(text);
+	if (p->line != LOOKUP_NONE)
+		snprintf(text + used, size - used, "; from %s", texts_get(&s->names, p->line));
 }
 
 static const struct summary_thread *find_thread(const struct summary *s, const struct pattern *p)
@@ -159,6 +163,8 @@ void report_make_patterns(struct grid *g, const struct summary *s)
 				: cell_none();
 		*cell++ = p->then ? cell_text(grid_keep(g, "%s", gt_operation_name(p->then)))
 				  : cell_none();
+		*cell++ = p->line == LOOKUP_NONE ? cell_none()
+						 : cell_text(texts_get(&s->names, p->line));
 		*cell++ = has_steps ? cell_count(p->period.steps) : cell_none();
 		*cell++ = has_steps ? cell_count(p->period.median_ns) : cell_none();
 		*cell++ = has_steps ? cell_count(p->period.low_ns) : cell_none();

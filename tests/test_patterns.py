@@ -16,7 +16,7 @@ def program(build, tmp_path_factory):
     path = tmp_path_factory.mktemp("patterns") / "program"
     library = build / "soft/refdev/librefdev.so.1"
     subprocess.run([
-        "cc", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{REPO}", f"-I{REPO}/include",
+        "cc", "-Wall", "-Wextra", "-Werror", "-O1", "-g", f"-I{REPO}", f"-I{REPO}/include",
         REPO / "tests/patterns/patterns_refdev.c", "-o", path, library,
         f"-Wl,-rpath,{library.parent}", "-lpthread"
     ],
@@ -62,6 +62,12 @@ def test_a_pattern_is_found_with_its_exact_count(find, mode, pattern, count, ope
 def test_kernels_that_are_too_short_for_the_host_are_found(find):
     row = find("short_kernels", steps=400)["small_kernels"]
     assert row["count"] == 400 * LAUNCHES and row["advice"]
+
+
+def test_with_stacks_the_line_of_the_pattern_is_named(find):
+    row = find("small_copies", "--stacks")["small_copies"]
+    assert row["line"].startswith("step at patterns_refdev.c:")
+    assert row["sentence"].endswith("; from " + row["line"])
 
 
 def test_advice_needs_idle_time(find):

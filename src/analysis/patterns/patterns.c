@@ -9,7 +9,7 @@
 #include "analysis/patterns/pattern_limits.h"
 #include "record/operation.h"
 
-enum { OPERATIONS = 4 };
+enum { OPERATIONS = 4, LINES = 256 };
 
 /* Time in which a thread made the calls of a pattern once. */
 struct span {
@@ -25,6 +25,8 @@ struct operation_count {
 struct tally {
 	uint64_t count, ns, idle_ns, bytes;
 	struct operation_count operations[OPERATIONS], then[OPERATIONS];
+	uint64_t *ids; /* ids of the first LINES calls, whose lines are found at the end */
+	uint32_t id_count, id_room;
 	struct span *spans; /* in order of their start once is_sorted */
 	size_t span_count, span_room;
 	bool is_sorted;
@@ -32,7 +34,7 @@ struct tally {
 
 /* A thread's outermost call. */
 struct outer {
-	uint64_t start, end, bytes;
+	uint64_t id, start, end, bytes;
 	uint32_t op;
 	enum gt_operation_kind kind;
 	enum gt_idle_cause cause;
@@ -118,6 +120,14 @@ static void add_span(struct tally *t, uint64_t start, uint64_t end)
 	t->spans[t->span_count++] = (struct span){start, end};
 }
 
+static void add_id(struct tally *t, uint64_t id)
+{
+	if (t->id_count == LINES)
+		return;
+	GROW_LIST(t->ids, t->id_count, t->id_room);
+	t->ids[t->id_count++] = id;
+}
+
 /* End a row of calls of one operation. */
 static void end_run(struct pattern_thread *t)
 {
@@ -130,6 +140,7 @@ static void end_run(struct pattern_thread *t)
 		tally->ns += t->run.ns;
 		tally->bytes += t->run.bytes;
 		count_operation(tally->operations, t->run.op);
+		add_id(tally, t->last.id);
 		add_span(tally, t->run.start, t->last.end);
 	}
 	t->run.count = 0;
@@ -193,6 +204,7 @@ static void step_small_copy(struct pattern_thread *t, const struct outer *call)
 	if (follows)
 		count_operation(tally->then, call->op);
 	add_span(tally, copy->start, call->end);
+	add_id(tally, copy->id);
 }
 
 static void step_wait(struct pattern_thread *t, const struct outer *call)
@@ -206,6 +218,7 @@ static void step_wait(struct pattern_thread *t, const struct outer *call)
 		count_operation(tally->operations, call->op);
 		count_operation(tally->then, t->last.op);
 		add_span(tally, t->last.start, call->end);
+		add_id(tally, t->last.id);
 	}
 	if (waits(call)) {
 		t->since_wait = 0;
@@ -225,6 +238,7 @@ static void step_loop(struct pattern_thread *t, const struct outer *call)
 	tally->ns += call->end - call->start;
 	tally->bytes += call->bytes;
 	count_operation(tally->operations, call->op);
+	add_id(tally, call->id);
 }
 
 void patterns_note_call(struct patterns *p, const struct idle *idle, const struct gt_item *item)
@@ -242,7 +256,8 @@ void patterns_note_call(struct patterns *p, const struct idle *idle, const struc
 	t = find_thread(p, item->process, item->ordinal);
 	if (item->start_ns < t->last.end && item->end_ns <= t->last.end)
 		return; /* inside the last outermost call */
-	call = (struct outer){.start = item->start_ns,
+	call = (struct outer){.id = item->id,
+			      .start = item->start_ns,
 			      .end = item->end_ns,
 			      .op = info->op,
 			      .kind = (enum gt_operation_kind)info->kind,
@@ -279,6 +294,7 @@ void patterns_note_activity(struct patterns *p, const struct gt_item *activity, 
 		t->tallies[PATTERN_PAGEABLE].count++;
 		t->tallies[PATTERN_PAGEABLE].ns += activity->end_ns - activity->start_ns;
 		t->tallies[PATTERN_PAGEABLE].bytes += activity->bytes;
+		add_id(&t->tallies[PATTERN_PAGEABLE], activity->id);
 	}
 	/* the nodes of a graph repeat within one launch, and say nothing about a loop's steps */
 	if (activity->replay && activity->ordinal_in_graph)
@@ -410,6 +426,24 @@ static uint64_t find_median_kernel(struct period_item *items, size_t count, size
 	return items[n / 2].end_ns - items[n / 2].start_ns;
 }
 
+/* Return the line that makes more than half of the calls, as far as their stacks are known. */
+static uint32_t find_line(struct idle *idle, const struct pattern_thread *t,
+			  const struct tally *tally)
+{
+	uint32_t line = LOOKUP_NONE, votes = 0, count = 0;
+
+	for (uint32_t i = 0; i < tally->id_count; i++) {
+		uint32_t one = idle_find_line(idle, t->process, tally->ids[i]);
+
+		if (!votes)
+			line = one;
+		votes += one == line ? 1u : -1u;
+	}
+	for (uint32_t i = 0; i < tally->id_count && line != LOOKUP_NONE; i++)
+		count += idle_find_line(idle, t->process, tally->ids[i]) == line;
+	return 2 * count > tally->id_count ? line : LOOKUP_NONE;
+}
+
 /* Return true if the pattern is one of a loop, not of some calls. */
 static bool is_frequent(const struct pattern_thread *t, enum pattern_kind kind)
 {
@@ -423,11 +457,13 @@ static bool is_frequent(const struct pattern_thread *t, enum pattern_kind kind)
 	}
 }
 
-static void add_thread_patterns(struct patterns *p, struct pattern_thread *t, uint64_t least_ns)
+static void add_thread_patterns(struct patterns *p, struct idle *idle, struct pattern_thread *t,
+				uint64_t least_ns)
 {
 	struct pattern pattern = {.process = t->process,
 				  .ordinal = t->ordinal,
-				  .device = LOOKUP_NONE};
+				  .device = LOOKUP_NONE,
+				  .line = LOOKUP_NONE};
 	struct period period;
 	uint64_t median;
 	size_t kernels;
@@ -455,6 +491,7 @@ static void add_thread_patterns(struct patterns *p, struct pattern_thread *t, ui
 		pattern.idle_ns = tally->idle_ns;
 		pattern.bytes = tally->bytes;
 		pattern.of = t->launches;
+		pattern.line = find_line(idle, t, tally);
 		add_pattern(p, pattern);
 	}
 	median = find_median_kernel(t->items, t->item_count, &kernels);
@@ -462,6 +499,7 @@ static void add_thread_patterns(struct patterns *p, struct pattern_thread *t, ui
 	    t->short_gaps_ns >= least_ns * PATTERN_HOST_BOUND_PERCENT) {
 		pattern.kind = PATTERN_SMALL_KERNELS;
 		pattern.op = pattern.then = 0;
+		pattern.line = LOOKUP_NONE;
 		pattern.count = pattern.of = kernels;
 		pattern.ns = pattern.bytes = 0;
 		pattern.idle_ns = t->short_gaps_ns;
@@ -486,6 +524,7 @@ static void add_pauses(struct patterns *p, const struct idle *idle, uint64_t lea
 						.process = gap->process,
 						.ordinal = gap->ordinal,
 						.device = d,
+						.line = LOOKUP_NONE,
 						.count = 1,
 						.idle_ns = gap->idle_ns,
 						.of = all,
@@ -513,14 +552,14 @@ static int compare_patterns(const void *a, const void *b)
 	return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
 }
 
-void patterns_finish(struct patterns *p, const struct idle *idle, uint64_t span_ns)
+void patterns_finish(struct patterns *p, struct idle *idle, uint64_t span_ns)
 {
 	const uint64_t least_ns = span_ns / 100 + 1;
 
 	if (!p->wanted || !span_ns)
 		return;
 	for (uint32_t i = 0; i < p->thread_count; i++)
-		add_thread_patterns(p, &p->threads[i], least_ns);
+		add_thread_patterns(p, idle, &p->threads[i], least_ns);
 	if (idle->largest)
 		add_pauses(p, idle, least_ns);
 	if (p->count)
@@ -530,8 +569,10 @@ void patterns_finish(struct patterns *p, const struct idle *idle, uint64_t span_
 void patterns_fini(struct patterns *p)
 {
 	for (uint32_t i = 0; i < p->thread_count; i++) {
-		for (unsigned k = 0; k < PATTERN_COUNT; k++)
+		for (unsigned k = 0; k < PATTERN_COUNT; k++) {
 			free(p->threads[i].tallies[k].spans);
+			free(p->threads[i].tallies[k].ids);
+		}
 		free(p->threads[i].waits.spans);
 		free(p->threads[i].items);
 	}

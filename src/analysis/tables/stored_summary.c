@@ -558,6 +558,7 @@ static void pack_patterns(struct storing *k)
 		pack_number(&k->p, &one->device, k->s->device_count, true);
 		pack_u32(&k->p, &one->op);
 		pack_u32(&k->p, &one->then);
+		pack_name(k, &one->line);
 		pack_u64(&k->p, &one->count);
 		pack_u64(&k->p, &one->ns);
 		pack_u64(&k->p, &one->idle_ns);
