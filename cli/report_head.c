@@ -103,14 +103,18 @@ static void print_no_rank(const struct summary *s, unsigned by, FILE *out)
 
 static void print_deaths(const struct summary *s, FILE *out)
 {
-	uint32_t most = s->file_count > FILES_EACH ? FILES_NAMED : UINT32_MAX, dead = 0;
+	const uint32_t processes = (uint32_t)gt_capture_process_count(s->capture);
+	uint32_t dead = 0, most;
+	char text[SELECTION_LINE];
 
-	for (uint32_t p = 0; p < gt_capture_process_count(s->capture); p++) {
-		char text[SELECTION_LINE];
+	for (uint32_t p = 0; p < processes; p++)
+		dead += report_death(s->capture, p, text, sizeof text);
+	most = s->file_count > FILES_EACH || dead > FILES_EACH ? FILES_NAMED : dead;
+	dead = 0;
 
+	for (uint32_t p = 0; p < processes; p++)
 		if (report_death(s->capture, p, text, sizeof text) && dead++ < most)
 			ui_print_sentence(out, ui_colors(out)->red, "Died: %s", text);
-	}
 	if (dead > most)
 		ui_print_sentence(out, ui_colors(out)->red,
 				  "%s more process%s died; -t processes lists them",

@@ -9,7 +9,8 @@
 #include "cli/ui.h"
 #include "util/error.h"
 
-enum { OPEN_NAMED = 4 }; /* largest number of lines about open calls */
+/* largest number of lines about processes that died, and about open calls */
+enum { DEAD_NAMED = 8, OPEN_NAMED = 4 };
 
 /* Print the selection and the parts of it that matched nothing, unless everything was requested. */
 static void print_selection(const struct summary *s, const struct gt_capture *capture, FILE *out)
@@ -28,12 +29,15 @@ static void print_selection(const struct summary *s, const struct gt_capture *ca
 /* Print processes that a signal killed in a call. */
 static void print_deaths(const struct gt_capture *capture, FILE *out)
 {
-	for (uint32_t p = 0; p < gt_capture_process_count(capture); p++) {
-		char text[SELECTION_LINE];
+	uint32_t dead = 0;
+	char text[SELECTION_LINE];
 
-		if (report_death(capture, p, text, sizeof text))
+	for (uint32_t p = 0; p < gt_capture_process_count(capture); p++)
+		if (report_death(capture, p, text, sizeof text) && dead++ < DEAD_NAMED)
 			ui_print_line(out, "Died", ui_colors(out)->red, "%s", text);
-	}
+	if (dead > DEAD_NAMED)
+		ui_print_line(out, "Died", ui_colors(out)->red, "%s more processes",
+			      show_count(dead - DEAD_NAMED));
 }
 
 /* Print calls that had not returned. */

@@ -10,6 +10,7 @@
 #include "cli/rank_list.h"
 #include "cli/ui.h"
 #include "collector/control.h"
+#include "collector/host_look.h"
 #include "util/error.h"
 
 /* Reading --------------------------------------------------------------------------- */
@@ -71,9 +72,17 @@ static int64_t get_signed(const char *line, const char *key)
 	return n;
 }
 
+static bool is_yes(const char *line, const char *key)
+{
+	char *value = copy_word(line, key);
+	bool yes = value && !strcmp(value, "yes");
+
+	free(value);
+	return yes;
+}
+
 static void add_process(struct stuck_list *l, const char *session, const char *line)
 {
-	char *ended = copy_text(line, "ended");
 	struct stuck_process p = {.session = session,
 				  .index = (uint32_t)get_number(line, "process"),
 				  .pid = (uint32_t)get_number(line, "pid"),
@@ -82,9 +91,9 @@ static void add_process(struct stuck_list *l, const char *session, const char *l
 				  .exe = copy_text(line, "exe"),
 				  .pending = get_number(line, "pending"),
 				  .busy = get_number(line, "busy"),
-				  .ended = ended && !strcmp(ended, "yes")};
+				  .ended = is_yes(line, "ended"),
+				  .is_unseen = is_yes(line, "unseen")};
 
-	free(ended);
 	p.has_activity = read_number(line, "activity_ns", &p.activity_ns);
 	GROW_LIST(l->processes, l->process_count, l->process_room);
 	l->processes[l->process_count++] = p;
@@ -114,6 +123,13 @@ static bool is_outside(const struct stuck_thread *t)
 	return !*t->calls;
 }
 
+/* Return true if the process launches work for a device, or is a rank of a job. Launchers of jobs
+ * look for devices as well, and then wait for the ranks. */
+static bool is_worker(const struct stuck_process *p)
+{
+	return p->has_activity || p->pending || p->rank >= 0;
+}
+
 /* Choose the threads that text shows. Most programs have threads that make a few calls and then
  * wait for work outside any call. Such a thread is of interest only if no thread of its process
  * makes progress and it was the last to make a call. */
@@ -123,7 +139,8 @@ static void choose_threads(struct stuck_list *l)
 		struct stuck_thread *t = &l->threads[i];
 		const struct stuck_process *p = &l->processes[t->process];
 
-		t->is_shown = !p->ended && (!is_outside(t) || (!p->busy && t->has_last));
+		t->is_shown =
+			!p->ended && (!is_outside(t) || (!p->busy && t->has_last && is_worker(p)));
 		for (size_t k = 0; k < l->thread_count && t->is_shown && is_outside(t); k++)
 			if (l->threads[k].process == t->process && is_outside(&l->threads[k]) &&
 			    l->threads[k].has_last && l->threads[k].last_ns < t->last_ns)
@@ -143,6 +160,38 @@ static void add_answer(struct stuck_list *l, const struct session_found *s,
 			add_thread(l, a->lines[i]);
 }
 
+/* Read the states of the threads on the host, unless they run in another pid namespace. */
+static void read_states(struct stuck_list *l)
+{
+	struct gt_host_now *list = allocate_list(l->thread_count + 1, sizeof *list);
+	size_t n = 0;
+
+	memset(list, 0, (l->thread_count + 1) * sizeof *list);
+	for (size_t i = 0; i < l->thread_count; i++) {
+		const struct stuck_process *p = &l->processes[l->threads[i].process];
+
+		if (!p->ended && !p->is_unseen) {
+			list[n].pid = p->pid;
+			list[n++].tid = l->threads[i].tid;
+		}
+	}
+	gt_host_states_now(list, (unsigned)n);
+	n = 0;
+	for (size_t i = 0; i < l->thread_count; i++) {
+		const struct stuck_process *p = &l->processes[l->threads[i].process];
+		struct stuck_thread *t = &l->threads[i];
+
+		if (!p->ended && !p->is_unseen && !list[n++].status) {
+			t->state = list[n - 1].state;
+			t->system_call = list[n - 1].call_name;
+			t->state_text = strdup(list[n - 1].text);
+		}
+		if (!t->state_text)
+			t->state_text = strdup("");
+	}
+	free(list);
+}
+
 void stuck_list_read(struct stuck_list *l, const struct session_list *sessions,
 		     const struct session_found *only, uint64_t least_ms)
 {
@@ -158,6 +207,7 @@ void stuck_list_read(struct stuck_list *l, const struct session_list *sessions,
 	}
 	free(answers);
 	choose_threads(l);
+	read_states(l);
 }
 
 void stuck_list_fini(struct stuck_list *l)
@@ -171,6 +221,7 @@ void stuck_list_fini(struct stuck_list *l)
 		free(t->calls);
 		free(t->domain);
 		free(t->last);
+		free(t->state_text);
 	}
 	free(l->processes);
 	free(l->threads);
@@ -188,15 +239,22 @@ struct group {
 	size_t count, room;
 };
 
+/* Threads that compute get a processor in turn, so waiting for one is the same state here. */
+static enum gt_host_state get_state(const struct stuck_thread *t)
+{
+	return t->state == GT_HOST_STATE_RUNNABLE ? GT_HOST_STATE_COMPUTING : t->state;
+}
+
 static bool is_equal(const struct stuck_list *l, const struct stuck_thread *a,
 		     const struct stuck_thread *b)
 {
 	const struct stuck_process *p = &l->processes[a->process], *q = &l->processes[b->process];
 
 	return !strcmp(a->calls, b->calls) && a->sequence == b->sequence &&
-	       (!is_outside(a) || !strcmp(a->last, b->last)) && !strcmp(p->exe, q->exe) &&
-	       (p->rank < 0) == (q->rank < 0) && (a->tid == p->pid) == (b->tid == q->pid) &&
-	       !p->pending == !q->pending && p->has_activity == q->has_activity;
+	       get_state(a) == get_state(b) && (!is_outside(a) || !strcmp(a->last, b->last)) &&
+	       !strcmp(p->exe, q->exe) && (p->rank < 0) == (q->rank < 0) &&
+	       (a->tid == p->pid) == (b->tid == q->pid) && !p->pending == !q->pending &&
+	       p->has_activity == q->has_activity;
 }
 
 static const char *name_ranks(struct grid *g, const struct group *group)
@@ -295,6 +353,22 @@ static const char *describe_device(struct grid *g, const struct group *group)
 	return idle_ns == UINT64_MAX ? "" : grid_keep(g, "idle %s", show_duration(idle_ns));
 }
 
+/* Write "sleeping" or, for one thread, "waiting for a lock: worker (thread 12), which sleeps". */
+static const char *describe_state(struct grid *g, const struct group *group)
+{
+	const struct stuck_thread *t = group->threads[0];
+	enum gt_host_state state = t->state;
+
+	for (size_t i = 1; i < group->count; i++)
+		if (group->threads[i]->state != state)
+			state = get_state(t);
+	if (state == GT_HOST_STATE_UNKNOWN)
+		return "";
+	return group->count == 1 && *t->state_text
+		       ? grid_keep(g, "%s: %s", gt_host_state_text(state), t->state_text)
+		       : gt_host_state_text(state);
+}
+
 static void add_group(struct grid *g, const struct group *group)
 {
 	const struct stuck_thread *t = group->threads[0];
@@ -307,6 +381,7 @@ static void add_group(struct grid *g, const struct group *group)
 	*cell++ = cell_text(name_thread(g, group));
 	*cell++ = get_time(group, &ns) ? cell_count(ns) : cell_none();
 	*cell++ = cell_text(describe_device(g, group));
+	*cell++ = cell_text(describe_state(g, group));
 	*cell++ = cell_text(name_call(g, t));
 }
 
@@ -317,7 +392,8 @@ void stuck_list_print_text(const struct stuck_list *l, FILE *out, bool all, size
 		{.key = "exe", .title = "program", .show = GRID_IF_DIFFER, .rank = 2},
 		{.key = "thread", .title = "thread", .rank = 3},
 		{.key = "for_ns", .title = "for", .type = GRID_NS},
-		{.key = "device", .title = "GPU", .rank = 1},
+		{.key = "device", .title = "GPU", .show = GRID_FOR_PEOPLE_IF_ANY, .rank = 1},
+		{.key = "state", .title = "thread is", .show = GRID_FOR_PEOPLE_IF_ANY, .rank = 1},
 		{.key = "call", .title = "in"},
 	};
 	bool *is_done = allocate_list(l->thread_count + 1, sizeof *is_done);
@@ -401,6 +477,10 @@ static void put_thread(struct json *j, const struct stuck_list *l, const struct 
 	json_count(j, "threads_with_progress", p->busy);
 	put_known(j, "activity_ended_ns", p->has_activity, p->activity_ns);
 	json_count(j, "activities_in_flight", p->pending);
+	json_string(j, "state",
+		    t->state == GT_HOST_STATE_UNKNOWN ? NULL : gt_host_state_name(t->state));
+	json_string(j, "system_call", t->system_call);
+	json_string(j, "waits_for", *t->state_text ? t->state_text : NULL);
 	json_bool(j, "shown", t->is_shown);
 	json_close(j);
 }

@@ -7,6 +7,7 @@
 #include "cli/grid.h"
 #include "cli/json.h"
 #include "cli/session_find.h"
+#include "record/host_state.h"
 
 struct stuck_process {
 	const char *session; /* capture of the session */
@@ -14,10 +15,10 @@ struct stuck_process {
 	int64_t rank, size; /* -1: none */
 	char *exe;
 	bool has_activity;
-	uint64_t activity_ns; /* time since the last GPU activity */
-	uint64_t pending;     /* GPU activities in flight */
-	uint64_t busy;        /* number of threads that make progress */
-	bool ended;
+	uint64_t activity_ns;  /* time since the last GPU activity */
+	uint64_t pending;      /* GPU activities in flight */
+	uint64_t busy;         /* number of threads that make progress */
+	bool ended, is_unseen; /* is_unseen: the pid is one of another namespace */
 };
 
 struct stuck_thread {
@@ -32,6 +33,10 @@ struct stuck_thread {
 	uint64_t communicator, sequence, peer, bytes;
 	char *last;
 	bool is_shown; /* shown in text without --all */
+	/* state of the thread on the host; UNKNOWN: not readable */
+	enum gt_host_state state;
+	const char *system_call; /* name of its system call; NULL: none, or not known */
+	char *state_text;        /* the file, the holder of the lock; "": none */
 };
 
 struct stuck_list {

@@ -103,8 +103,9 @@ static void put_process(struct gt_drain *d, struct gt_process *process, unsigned
 	fprintf(out, "process=%u pid=%u rank=%d size=%d", process->index, process->pid,
 		process->rank.rank, process->rank.size);
 	put_exe(process, out);
-	fprintf(out, " ended=%s busy=%u activity_ns=",
-		process->exited && !process->is_unseen ? "yes" : "no", busy);
+	fprintf(out, " ended=%s unseen=%s busy=%u activity_ns=",
+		process->exited && !process->is_unseen ? "yes" : "no",
+		process->is_unseen ? "yes" : "no", busy);
 	if (process->activity_ns)
 		fprintf(out, "%" PRIu64, now_ns - process->activity_ns);
 	put_number(out, "pending", count_pending(d, process));

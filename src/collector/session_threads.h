@@ -3,7 +3,8 @@
  *
  *   threads [least_ms=N]   a line of words for each process, then one for each of its threads that
  *                          has neither started nor ended a call for N ms, default 1000:
- *     process=INDEX pid= rank=(-1: none) size= exe= ended=yes|no busy=(threads with progress)
+ *     process=INDEX pid= rank=(-1: none) size= exe= ended=yes|no unseen=yes|no
+ *       busy=(threads with progress)
  *       activity_ns=(since the last GPU activity was read; "": none)
  *       pending=(GPU activities that have not completed)
  *     thread=ORDINAL process=INDEX tid= name=
