@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Check the causes of idle time, the lines around gaps and the patterns of PyTorch on a real device.
+"""Check causes of idle time, the lines around gaps and the patterns of PyTorch on a real device.
 gpu_torch_causes.py provokes one cause at a time and prints its time."""
 
 import json
