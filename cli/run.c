@@ -37,6 +37,10 @@
 #include "record/operation.h"
 #include "util/error.h"
 
+/* limits of --host-state TIME */
+#define HOST_STATE_LEAST_NS UINT64_C(1000000)
+#define HOST_STATE_MOST_NS  UINT64_C(10000000000)
+
 static const char help[] =
 	"gputap run [options] [--] PROGRAM [ARGUMENTS]\n"
 	"\n"
@@ -88,6 +92,10 @@ static const char help[] =
 	"                       the default) or slow:TIME (calls that take longer).\n"
 	"                       lines:TIME limits the search for source lines after the\n"
 	"                       run (default: 2s); no-names omits names from FILE\n"
+	"      --host-state auto|no|TIME\n"
+	"                       record what threads do while they make no GPU calls:\n"
+	"                       wait for a lock (and its holder), a file, a pipe,\n"
+	"                       compute, .. TIME: how often to look; default: 5ms\n"
 	"Flight recorder\n"
 	"      --keep TIME[,SIZE]  retain only the last TIME, in at most SIZE of disk\n"
 	"                       (default: 2G)\n"
@@ -151,6 +159,7 @@ enum {
 	OPT_NO_COMMAND,
 	OPT_NO_PLUGINS,
 	OPT_STACKS,
+	OPT_HOST_STATE,
 	OPT_KEEP, /* + enum run_keep_option */
 	OPT_KEEP_LAST = OPT_KEEP + RUN_KEEP_OPTIONS - 1,
 	OPT_WINDOW /* + enum run_window_option */
@@ -179,6 +188,7 @@ static const struct option options[] = {
 	{"tool", required_argument, NULL, OPT_TOOL},
 	{"no-plugins", no_argument, NULL, OPT_NO_PLUGINS},
 	{"stacks", optional_argument, NULL, OPT_STACKS},
+	{"host-state", required_argument, NULL, OPT_HOST_STATE},
 	{"keep", required_argument, NULL, OPT_KEEP + RUN_KEEP},
 	{"keep-after", required_argument, NULL, OPT_KEEP + RUN_KEEP_AFTER},
 	{"trigger", required_argument, NULL, OPT_KEEP + RUN_TRIGGER},
@@ -259,6 +269,28 @@ static int block_option(const char *value, uint32_t *out)
 	return 0;
 }
 
+static int host_state_option(const char *value, struct gt_run_options *run)
+{
+	run->session.host_state = strcmp(value, "no") != 0;
+	run->host_state_ns = 0;
+	if (!run->session.host_state || !strcmp(value, "auto"))
+		return 0;
+	if (!parse_time(value, &run->host_state_ns) || run->host_state_ns < HOST_STATE_LEAST_NS ||
+	    run->host_state_ns > HOST_STATE_MOST_NS)
+		return bad_value("--host-state", value,
+				 "auto, no, or a time from 1ms to 10s between two looks");
+	return 0;
+}
+
+static void describe_host_state(const struct gt_run_options *run, char *text, size_t room)
+{
+	*text = '\0';
+	if (!run->session.host_state)
+		snprintf(text, room, " host-state=no");
+	else if (run->host_state_ns)
+		snprintf(text, room, " host-state=%lluns", (unsigned long long)run->host_state_ns);
+}
+
 /* Append "name=arguments" to @to in the form of GPUTAP_TOOLS. */
 static void encode_arguments(char *to, const char *arguments)
 {
@@ -330,6 +362,7 @@ static int take_option(struct run_request *r, int option, char **argv)
 	case OPT_WAIT: r->run.wait_tree = true; break;
 	case OPT_NO_PLUGINS: r->no_plugins = true; break;
 	case OPT_STACKS: code = run_stacks_option(optarg, s, &r->stacks, parse_time); break;
+	case OPT_HOST_STATE: code = host_state_option(optarg, &r->run); break;
 	case OPT_TOOL: code = tool_option(optarg); break;
 	case OPT_MAX_BYTES:
 		code = size_option("--max-bytes", optarg, 0, 8192, &bytes);
@@ -364,19 +397,20 @@ static int take_option(struct run_request *r, int option, char **argv)
 static void describe_options(struct run_request *r)
 {
 	const struct gt_session *s = &r->run.session;
-	char stacks[64], keep[512], window[1024];
+	char stacks[64], host_state[48], keep[512], window[1024];
 
 	run_stacks_describe(s, &r->stacks, stacks, sizeof stacks);
+	describe_host_state(&r->run, host_state, sizeof host_state);
 	run_keep_describe(&r->run, keep, sizeof keep);
 	run_window_describe(&r->run.windows, window, sizeof window);
 	snprintf(r->text, sizeof r->text,
 		 "mode=%s domains=%.100s ops=%.200s%s%.200s args=%s device=%s%s buffer=%llu "
-		 "block=%u when-full=%lluns%s%s%s%s",
+		 "block=%u when-full=%lluns%s%s%s%s%s",
 		 r->what.chosen->name, r->what.domains ? r->what.domains : "all",
 		 r->what.ops ? r->what.ops : "all", s->kernels[0] ? " kernels=" : "", s->kernels,
 		 s->record_args ? "yes" : "no", s->device_activity ? "yes" : "no",
 		 s->hide_command ? " command=no" : "", (unsigned long long)s->pool_bytes,
-		 s->block_bytes, (unsigned long long)s->wait_ns, stacks,
+		 s->block_bytes, (unsigned long long)s->wait_ns, stacks, host_state,
 		 r->run.compress ? " compress" : "", keep, window);
 	r->run.options_text = r->text;
 }

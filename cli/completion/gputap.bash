@@ -68,12 +68,13 @@ _gputap_run() {
 	-m | --mode) _gputap_words "$(_gputap_modes)"; return ;;
 	--ops) _gputap_list "$(_gputap_names operations)"; return ;;
 	--stacks) _gputap_list "launch slow:1ms lines:2s no-names"; return ;;
+	--host-state) _gputap_words "auto no 5ms"; return ;;
 	--kernels | --max-bytes | --buffer | --block-size | --when-full | --threads | --delay | --duration | --from | --to | --max-kernels) return ;;
 	--start-signal | --stop-signal) _gputap_words "USR1 USR2 HUP WINCH RTMIN+1"; return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		_gputap_words "--output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --no-plugins --no-command --share --max-bytes --keep --trigger --keep-after --snapshots-most --snapshot-signal --wait --buffer
-			--block-size --when-full --threads --tool --stacks --paused --delay --duration --from --to --max-kernels --start-signal --stop-signal --help"
+			--block-size --when-full --threads --tool --stacks --host-state --paused --delay --duration --from --to --max-kernels --start-signal --stop-signal --help"
 	else
 		COMPREPLY=($(compgen -c -- "$cur"))
 		[[ $cur == */* ]] && _gputap_any_file

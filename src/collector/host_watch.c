@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -80,6 +81,7 @@ struct gt_host_watch {
 	/* the watch's thread changes the list and the spells with `lock` held */
 	struct watched_process **processes;
 	size_t count, room;
+	bool has_denied;  /* true if a process is denied, and the capture does not say so yet */
 	struct row *rows; /* finished; with `lock` held */
 	size_t row_count, row_room;
 	struct row *taken; /* of the collector's thread */
@@ -88,8 +90,6 @@ struct gt_host_watch {
 	struct gt_host_peers peers;          /* of the watch's thread */
 	int64_t budget_ns;
 	uint64_t spent_ns, looked_ns;
-	_Atomic uint64_t cpu_ns, readings, row_total;
-	_Atomic uint32_t denied;
 };
 
 /* Rows ------------------------------------------------------------------------------ */
@@ -120,7 +120,6 @@ static void put_row(struct gt_host_watch *w, const struct watched_process *p, ui
 	w->rows[w->row_count] = (struct row){p->index, slot, ordinal, *row};
 	w->rows[w->row_count].row.start = get_ticks(w, row->start);
 	w->rows[w->row_count++].row.end = get_ticks(w, row->end);
-	w->row_total++;
 }
 
 struct put {
@@ -183,11 +182,44 @@ static void write_row(struct gt_drain *d, const struct row *r)
 	d->batch_dirty = true;
 }
 
+/* Write that the states of a process are known in part only. */
+static void write_denied(struct gt_host_watch *w, uint32_t process, int error)
+{
+	struct gt_clock_tuple now;
+	char text[160];
+
+	gt_clock_tuple_take(w->host_clock, &now);
+	snprintf(text, sizeof text,
+		 "what threads outside calls wait for is not known: %s (gputap needs the rights of "
+		 "a debugger, see ptrace(2))",
+		 strerror(-error));
+	if (gt_event_write(w->drain, process, GT_EVENT_NOT_RECORDED, GT_DOMAIN_NONE, now.ticks, 0,
+			   text))
+		gt_error_clear(); /* the file takes no more data: reported once, at the end */
+	w->drain->batch_dirty = true;
+}
+
+/* Return a process whose states became unreadable since the last call, or NULL. */
+static struct watched_process *take_denied(struct gt_host_watch *w)
+{
+	for (size_t i = 0; w->has_denied && i < w->count; i++)
+		if (w->processes[i]->denied && !w->processes[i]->is_noted) {
+			w->processes[i]->is_noted = true;
+			return w->processes[i];
+		}
+	w->has_denied = false;
+	return NULL;
+}
+
 /* Write the queued rows. Called with `lock` held, which is released. */
 static void write_rows(struct gt_host_watch *w)
 {
 	struct row *rows = w->rows;
 	size_t count = w->row_count, room = w->row_room;
+	const struct watched_process *denied;
+
+	while ((denied = take_denied(w)))
+		write_denied(w, denied->index, denied->denied);
 
 	w->rows = w->taken;
 	w->row_room = w->taken_room;
@@ -287,7 +319,7 @@ static bool has_calls(const struct gt_slot *slot)
 
 /* Look at one slot. Called under the guard. */
 static void look_at_slot(const struct gt_process *process, uint32_t i, struct watched_thread *t,
-			 uint64_t now)
+			 bool paused, uint64_t now)
 {
 	const struct gt_slot *slot = gt_process_slot(process, i);
 	uint32_t block = t->block, committed = 0;
@@ -301,7 +333,7 @@ static void look_at_slot(const struct gt_process *process, uint32_t i, struct wa
 		return;
 	}
 	is_known = find_newest(process, i, t->ordinal, &block, &committed);
-	if (!is_known || block != t->block || committed != t->committed) {
+	if (paused || !is_known || block != t->block || committed != t->committed) {
 		t->block = block;
 		t->committed = committed;
 		t->has_moved = true;
@@ -397,15 +429,27 @@ static uint32_t read_slots_used(const struct gt_process *process)
 	return used;
 }
 
+/* Return true if the process is not recorded now. Called under the guard. */
+static bool is_paused(const struct gt_segment *r)
+{
+	uint32_t count = atomic_load_explicit(&((struct gt_segment *)(uintptr_t)r)->window_count,
+					      memory_order_acquire);
+
+	return count && !r->windows[(count - 1) % GT_WINDOWS_KEPT].recorded;
+}
+
 static void look_at_slots(const struct gt_process *process, struct watched_thread *threads,
 			  size_t count, uint64_t now)
 {
+	bool paused;
+
 	if (!GT_GUARD())
 		return;
+	paused = is_paused(process->segment);
 	for (uint32_t i = 1; i < count; i++) {
 		note_thread(process, i, &threads[i]);
 		if (threads[i].ordinal)
-			look_at_slot(process, i, &threads[i], now);
+			look_at_slot(process, i, &threads[i], paused, now);
 	}
 	gt_guard_end();
 }
@@ -477,6 +521,7 @@ static void note_denied(struct gt_host_watch *w, struct watched_process *p, int 
 {
 	pthread_mutex_lock(&w->lock);
 	p->denied = error;
+	w->has_denied = true;
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -493,7 +538,6 @@ static void read_thread(struct gt_host_watch *w, struct watched_process *p, size
 		t->is_open = true;
 	}
 	status = gt_host_spell_read(&t->spell, &w->peers, t->has_moved, &r);
-	w->readings++;
 	pthread_mutex_lock(&w->lock);
 	if (!p->is_ended) {
 		if (status)
@@ -540,7 +584,6 @@ static uint64_t next_pause(struct gt_host_watch *w, uint64_t now)
 		w->budget_ns = (int64_t)BUDGET_BURST_NS;
 	w->spent_ns = spent;
 	w->looked_ns = now;
-	w->cpu_ns = spent;
 	if (w->budget_ns < 0)
 		pause += (uint64_t)-w->budget_ns * BUDGET_PART;
 	return pause < SLEEP_MOST_NS ? pause : SLEEP_MOST_NS;
@@ -565,6 +608,7 @@ static void *run(void *data)
 	uint64_t pause = w->period_ns, due;
 	bool is_over = false;
 
+	pthread_setname_np(pthread_self(), "thread-states");
 	gt_short_slice_take();
 	w->looked_ns = gt_clock_ns(CLOCK_BOOTTIME);
 	while (!is_over) {
@@ -649,15 +693,4 @@ void gt_host_watch_stop(struct gt_host_watch *w)
 	pthread_cond_destroy(&w->wake);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
-}
-
-void gt_host_watch_price(const struct gt_host_watch *w, struct gt_host_watch_price *out)
-{
-	*out = (struct gt_host_watch_price){0};
-	if (!w)
-		return;
-	out->cpu_ns = w->cpu_ns;
-	out->readings = w->readings;
-	out->rows = w->row_total;
-	out->denied = w->denied;
 }

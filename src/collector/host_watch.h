@@ -43,11 +43,4 @@ void gt_host_watch_write_all(struct gt_host_watch *watch);
 /* Write the rows of a process that is about to end, and forget the process. */
 void gt_host_watch_end(struct gt_host_watch *watch, const struct gt_process *process);
 
-struct gt_host_watch_price {
-	uint64_t cpu_ns, readings; /* of the watch's thread */
-	uint64_t rows;
-	uint32_t denied; /* number of processes whose threads may not be read */
-};
-void gt_host_watch_price(const struct gt_host_watch *watch, struct gt_host_watch_price *out);
-
 #endif
