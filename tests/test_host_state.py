@@ -5,6 +5,7 @@ import json
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -107,6 +108,31 @@ def test_states_do_not_overlap_and_have_readings(record):
     # times are converted to ticks and back
     assert all(a["end_ns"] <= b["start_ns"] + 1000 for a, b in zip(rows, rows[1:]))
     assert any(r["values"][6] > 1 for r in rows)
+
+
+def test_threads_that_follow_each_other_have_states(record, states):
+    record("short_threads", "4", "100")
+    sleepers = {r["tid"] for r in states() if r["state"] == "sleeping"}
+    assert len(sleepers) == 4
+
+
+DROP_PTRACE = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(24, 19, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_SYS_PTRACE
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_a_process_that_may_not_be_debugged_is_said_once(run, tap, gputap, program, states, work):
+    run([
+        sys.executable, "-c", DROP_PTRACE, gputap, "run", "-q", "-f", "-o", "s.gputap", "--",
+        program, "hidden", "3", "100"
+    ])
+    rows = states()
+    assert rows and {r["state"] for r in rows} <= {"waiting", "runnable", "computing"}
+    report = tap("report", "s.gputap").out
+    assert report.count("Not recorded: why threads wait: ") == 1
+    assert "may not debug this process" in report
 
 
 def test_states_can_be_switched_off(record):

@@ -24,15 +24,19 @@
 
 #define MS              UINT64_C(1000000)
 /* share of a processor that the readings may take */
-#define BUDGET_PART     250
+#define BUDGET_PART     300
 /* CPU time that may be used at once, for example when many threads start to wait */
-#define BUDGET_BURST_NS (20 * MS)
+#define BUDGET_BURST_NS (10 * MS)
 #define SLEEP_MOST_NS   (500 * MS)
 #define QUEUE_MOST      65536 /* rows that the collector has not written yet */
 /* a thread is read again after 1/20 of the time that it has been in its state, .. */
 #define AGAIN_PART      20
 /* .. at most */
 #define AGAIN_MOST_NS   (200 * MS)
+/* The same holds for the time until the next look, if no thread makes progress. */
+#define PAUSE_MOST_NS   (100 * MS)
+/* time until the next look in periods, while no thread has called a GPU runtime */
+#define UNUSED_PERIODS  4
 
 enum {
 	BLOCKS_MOST = 64, /* blocks to follow in a ring; if there are more, the thread is busy */
@@ -47,6 +51,7 @@ struct watched_thread {
 	bool calls;   /* true if the thread has called a GPU runtime */
 	bool is_due;  /* true if the thread is to be read after the look */
 	bool is_open; /* true if `spell` has its files open */
+	bool is_gone; /* true if the thread has ended; another one may have its slot */
 	/* true if the thread has committed a record after the newest reading */
 	bool has_moved;
 	struct gt_host_spell spell;
@@ -88,6 +93,8 @@ struct gt_host_watch {
 	size_t taken_room;
 	struct gt_clock_tuple first, newest; /* for times in ticks; with `lock` held */
 	struct gt_host_peers peers;          /* of the watch's thread */
+	/* age of the youngest spell at the newest look; UINT64_MAX: no thread calls a runtime */
+	uint64_t youngest_ns;
 	int64_t budget_ns;
 	uint64_t spent_ns, looked_ns;
 };
@@ -190,8 +197,7 @@ static void write_denied(struct gt_host_watch *w, uint32_t process, int error)
 
 	gt_clock_tuple_take(w->host_clock, &now);
 	snprintf(text, sizeof text,
-		 "what threads outside calls wait for is not known: %s (gputap needs the rights of "
-		 "a debugger, see ptrace(2))",
+		 "why threads wait: %s (gputap may not debug this process, see ptrace(2))",
 		 strerror(-error));
 	if (gt_event_write(w->drain, process, GT_EVENT_NOT_RECORDED, GT_DOMAIN_NONE, now.ticks, 0,
 			   text))
@@ -329,7 +335,7 @@ static void look_at_slot(const struct gt_process *process, uint32_t i, struct wa
 	if (atomic_load_explicit(&((struct gt_slot *)(uintptr_t)slot)->state,
 				 memory_order_acquire) != GT_SLOT_ACTIVE ||
 	    slot->ordinal != t->ordinal) {
-		t->has_moved = true;
+		t->is_gone = true;
 		return;
 	}
 	is_known = find_newest(process, i, t->ordinal, &block, &committed);
@@ -338,11 +344,13 @@ static void look_at_slot(const struct gt_process *process, uint32_t i, struct wa
 		t->committed = committed;
 		t->has_moved = true;
 		t->is_due = t->spell.is_open;
-		return;
+	} else {
+		t->spell.quiet_ns = now;
 	}
-	t->spell.quiet_ns = now;
 	if (!t->calls)
 		t->calls = has_calls(slot);
+	if (t->has_moved)
+		return;
 	t->is_due = t->calls && now >= t->spell.next_ns;
 }
 
@@ -555,29 +563,61 @@ static void read_thread(struct gt_host_watch *w, struct watched_process *p, size
 		note_denied(w, p, t->spell.thread.syscall_error);
 }
 
+/* A thread that has made progress in this look may wait from now on. */
+static void note_age(struct gt_host_watch *w, const struct watched_thread *t)
+{
+	uint64_t age =
+		t->has_moved || !t->spell.since_ns ? 0 : t->spell.last.ns - t->spell.since_ns;
+
+	if (t->calls && age < w->youngest_ns)
+		w->youngest_ns = age;
+}
+
+/* Finish the rows of a thread that has ended. */
+static void forget_thread(struct gt_host_watch *w, struct watched_process *p, size_t slot)
+{
+	struct put put = put_of(w, p, slot);
+
+	pthread_mutex_lock(&w->lock);
+	if (!p->is_ended)
+		gt_host_spell_flush(&p->threads[slot].spell, on_row, &put);
+	close_thread(&p->threads[slot]);
+	pthread_mutex_unlock(&w->lock);
+}
+
 static void read_threads(struct gt_host_watch *w)
 {
+	w->youngest_ns = UINT64_MAX;
 	for (size_t i = 0; i < w->count; i++) {
 		struct watched_process *p = w->processes[i];
 
 		for (size_t k = 1; k < p->count; k++) {
 			struct watched_thread *t = &p->threads[k];
 
-			if (t->is_due)
+			note_age(w, t);
+			if (t->is_gone)
+				forget_thread(w, p, k);
+			else if (t->is_due)
 				read_thread(w, p, k);
-			else if (t->has_moved)
-				t->has_moved = false;
+			t->has_moved = false;
 		}
 	}
 }
 
 /* The thread ------------------------------------------------------------------------ */
 
-/* Return the time until the next look: the period, or more if the readings take too long. */
+/* Return the time until the next look: the period, or more if all threads have been in their state
+ * for long, or if the readings take too long. */
 static uint64_t next_pause(struct gt_host_watch *w, uint64_t now)
 {
-	uint64_t spent = gt_clock_ns(CLOCK_THREAD_CPUTIME_ID), pause = w->period_ns;
+	uint64_t spent = gt_clock_ns(CLOCK_THREAD_CPUTIME_ID), pause = w->youngest_ns / AGAIN_PART;
 
+	if (w->youngest_ns == UINT64_MAX)
+		pause = UNUSED_PERIODS * w->period_ns;
+	else if (pause > PAUSE_MOST_NS)
+		pause = PAUSE_MOST_NS;
+	if (pause < w->period_ns)
+		pause = w->period_ns;
 	w->budget_ns +=
 		(int64_t)((now - w->looked_ns) / BUDGET_PART) - (int64_t)(spent - w->spent_ns);
 	if (w->budget_ns > (int64_t)BUDGET_BURST_NS)

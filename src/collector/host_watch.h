@@ -11,7 +11,7 @@
  *
  * A separate thread reads /proc, because the collector must not be late at the rings. A thread that
  * stays in a state is read less often, down to every 1/20 of the time that it has been in the state
- * already. All readings together take less than 1/250 of a processor: if they take longer, they
+ * already. All readings together take less than 1/300 of a processor: if they take longer, they
  * happen less often. */
 #ifndef GPUTAP_COLLECTOR_HOST_WATCH_H
 #define GPUTAP_COLLECTOR_HOST_WATCH_H

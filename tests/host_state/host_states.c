@@ -312,6 +312,32 @@ static void be_stopped(void)
 		continue;
 }
 
+/* A thread that ends; the next one has its place in the segment. */
+static void *call_and_end(void *unused)
+{
+	int count;
+
+	(void)unused;
+	OK(refdevGetDeviceCount(&count));
+	sleep_ms(wait_ms);
+	OK(refdevGetDeviceCount(&count));
+	return NULL;
+}
+
+static void run_short_thread(void)
+{
+	pthread_t thread;
+
+	EXPECT(!pthread_create(&thread, NULL, call_and_end, NULL));
+	pthread_join(thread, NULL);
+}
+
+/* A process that only a privileged user may debug. */
+static void prepare_hidden(void)
+{
+	EXPECT(!prctl(PR_SET_DUMPABLE, 0));
+}
+
 /* Compete for one processor with three processes that compute. */
 static void prepare_stolen(void)
 {
@@ -371,6 +397,8 @@ static const struct scene {
 	{"compute", prepare_nothing, compute},
 	{"faults", prepare_nothing, touch},
 	{"stopped", prepare_stop, be_stopped},
+	{"short_threads", prepare_nothing, run_short_thread},
+	{"hidden", prepare_hidden, sleep_now},
 	{"stolen", prepare_stolen, compute},
 };
 
