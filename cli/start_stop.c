@@ -73,7 +73,6 @@ static const char status_help[] =
 enum {
 	OPT_JSON = 256,
 	PATH_ROOM = 30,
-	STUCK_MS = 1000, /* shortest time without a call that starts or ends */
 };
 
 struct status_choice {

@@ -148,14 +148,13 @@ static void choose_threads(struct stuck_list *l)
 	}
 }
 
-static void add_answer(struct stuck_list *l, const struct session_found *s,
-		       const struct session_answer *a)
+static void add_answer(struct stuck_list *l, const char *session, const struct session_answer *a)
 {
 	size_t before = l->process_count;
 
 	for (size_t i = 0; i < a->count; i++)
 		if (!strncmp(a->lines[i], "process=", 8))
-			add_process(l, session_value(&s->status, "output"), a->lines[i]);
+			add_process(l, session, a->lines[i]);
 		else if (!strncmp(a->lines[i], "thread=", 7) && l->process_count > before)
 			add_thread(l, a->lines[i]);
 }
@@ -202,10 +201,29 @@ void stuck_list_read(struct stuck_list *l, const struct session_list *sessions,
 	snprintf(request, sizeof request, "threads least_ms=%" PRIu64, least_ms);
 	session_list_ask(sessions, only, request, answers);
 	for (size_t i = 0; i < sessions->count; i++) {
-		add_answer(l, &sessions->sessions[i], &answers[i]);
+		add_answer(l, session_value(&sessions->sessions[i].status, "output"), &answers[i]);
 		session_answer_fini(&answers[i]);
 	}
 	free(answers);
+	choose_threads(l);
+	read_states(l);
+}
+
+void stuck_list_ask(struct stuck_list *l, const char *folder, uint64_t least_ms)
+{
+	struct session_answer answer;
+	char request[64];
+
+	*l = (struct stuck_list){0};
+	snprintf(request, sizeof request, "threads least_ms=%" PRIu64, least_ms);
+	if (!*folder)
+		return;
+	if (session_ask(folder, request, &answer)) {
+		gt_error_clear(); /* the session has ended, or runs an older gputap */
+		return;
+	}
+	add_answer(l, NULL, &answer);
+	session_answer_fini(&answer);
 	choose_threads(l);
 	read_states(l);
 }

@@ -39,6 +39,8 @@ struct stuck_thread {
 	char *state_text;        /* the file, the holder of the lock; "": none */
 };
 
+enum { STUCK_MS = 1000 }; /* default of least_ms */
+
 struct stuck_list {
 	struct stuck_process *processes;
 	struct stuck_thread *threads;
@@ -50,6 +52,8 @@ struct stuck_list {
  * out. */
 void stuck_list_read(struct stuck_list *l, const struct session_list *sessions,
 		     const struct session_found *only, uint64_t least_ms);
+/* Query one session by its folder. "": no session. */
+void stuck_list_ask(struct stuck_list *l, const char *folder, uint64_t least_ms);
 void stuck_list_fini(struct stuck_list *l);
 
 /* Print a table in which equal rows of several processes are one. @all: also threads outside any

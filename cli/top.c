@@ -37,6 +37,7 @@ struct top {
 	enum top_order order;
 	struct top_sums sums;
 	struct gt_follow *follow;
+	struct stuck_list stuck;
 };
 
 static void print_help(void)
@@ -214,6 +215,7 @@ static void print_view(const struct top *t, uint64_t from_ns, uint64_t to_ns)
 	const struct top_view view = {
 		.sums = &t->sums,
 		.session = &t->session,
+		.stuck = &t->stuck,
 		.interval_ns = to_ns - from_ns,
 		.elapsed_ns = to_ns - t->begin_ns,
 		.from_ns = from_ns > t->begin_ns ? from_ns - LAG_MS * NS / 1000 : t->begin_ns,
@@ -312,6 +314,10 @@ static int show_views(struct top *t)
 			break;
 		top_sums_begin(&t->sums);
 		shown_ns = top_session_look(&t->session);
+		if (!t->held) {
+			stuck_list_fini(&t->stuck);
+			stuck_list_ask(&t->stuck, t->session.folder, STUCK_MS);
+		}
 		status = read_new(t);
 		if (status)
 			break;
@@ -366,6 +372,7 @@ static int run_top(int argc, char **argv)
 			show_shell_word(t.session.path));
 	gt_follow_close(t.follow);
 	top_sums_fini(&t.sums);
+	stuck_list_fini(&t.stuck);
 	return code;
 }
 

@@ -146,7 +146,7 @@ static void make_rows(const struct top_view *v, struct grid *g, const struct top
 	free(sorted);
 }
 
-enum { TABLES = 4 };
+enum { TABLES = 4, STUCK_ROWS = 4 };
 
 static void make_table(const struct top_view *v, int table, struct grid *g)
 {
@@ -208,6 +208,7 @@ static void print_head(const struct top_view *v, FILE *out)
 void top_print_text(const struct top_view *v, FILE *out)
 {
 	print_head(v, out);
+	stuck_list_print_text(v->stuck, out, false, STUCK_ROWS);
 	for (int i = 0; i < TABLES; i++) {
 		struct grid g;
 
@@ -249,5 +250,6 @@ void top_print_json(const struct top_view *v, FILE *out)
 		grid_print_json(&g, &j, v->rows);
 		grid_fini(&g);
 	}
+	stuck_list_print_json(v->stuck, &j);
 	json_close(&j);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "analysis/tables/top_sums.h"
+#include "cli/stuck_threads.h"
 #include "cli/top_session.h"
 
 enum top_order { TOP_BY_TIME, TOP_BY_COUNT, TOP_BY_MEAN, TOP_BY_NAME, TOP_ORDER_COUNT };
@@ -15,6 +16,7 @@ extern const char *const top_order_names[]; /* NULL-terminated */
 struct top_view {
 	const struct top_sums *sums;
 	const struct top_session *session;
+	const struct stuck_list *stuck;   /* threads without progress */
 	uint64_t interval_ns, elapsed_ns; /* time of the sums, and time since top began */
 	uint64_t from_ns, to_ns; /* time range in which busy times of devices are computed */
 	const char *state;       /* state of the session: "recording", "ended" and so on */

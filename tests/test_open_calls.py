@@ -107,8 +107,12 @@ def test_status_names_the_call_a_thread_hangs_in(hang, refdev, threads, tap):
     assert row["domain"] == "refdev" and row["program"] == "hang_refdev"
     assert row["tid"] == row["pid"] and row["activities_in_flight"] == 1
     assert SECOND <= row["open_ns"] <= time.monotonic_ns() - started
-    text = tap("status", h.pid).out
-    assert "refdevStreamSynchronize" in text and "1 in flight" in text
+    for command in (("status",), ("top", "--once")):
+        text = tap(*command, h.pid).out
+        assert "refdevStreamSynchronize" in text and "1 in flight" in text
+    row, = [row for row in json.loads(tap("top", "--once", "--json", h.pid).out)["threads"]
+            if row["shown"]]
+    assert row["calls"] == ["refdevStreamSynchronize"]
     assert h.end() == "done\n"
     assert open_calls(tap, "h.gputap") == []
 
