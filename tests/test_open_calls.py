@@ -11,6 +11,7 @@ import time
 import conftest
 import mpi_jobs
 import pytest
+import python_tables
 
 from control_programs import wait_until
 
@@ -173,6 +174,11 @@ def test_a_killed_program_says_in_which_call_and_since_when(hang, refdev, tap, t
     h.end(status=None)
     call, = open_calls(tap, "h.gputap")
     assert call["name"] == "refdevStreamSynchronize" and call["open_ns"] >= row["open_ns"]
+    with python_tables.gputap.open("h.gputap") as capture:
+        entry, = python_tables.rows_of(capture.open_calls)
+        ended = {t["thread"]: t["tid"] for t in python_tables.rows_of(capture.threads)}
+    assert entry["operation"] == call["name"] and entry["duration_ns"] == call["open_ns"]
+    assert ended[entry["thread"]] == row["tid"] and entry["sequence"] is None
     text = " ".join(tap("report", "h.gputap", status=None).out.split())
     assert "Killed (signal 9), in refdevStreamSynchronize for " in text
 

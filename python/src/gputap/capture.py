@@ -270,6 +270,7 @@ class Capture:
     losses: Table
     stacks: Table
     frames: Table
+    open_calls: Table
 
     def __init__(self, handle: ctypes.c_void_p, paths: List[str],
                  expressions: Tuple[str, ...] = ()) -> None:
