@@ -9,15 +9,17 @@
 #include "record/host_state.h"
 
 enum {
-	LEAST_NS = 1000000000, /* shorter open calls are not reported */
-	BEFORE_NS = 100000000, /* a process that ended earlier than this had ended already */
+	LEAST_NS = 1000000000, /* shorter open calls are not reported, unless a rank was killed */
+	/* time between the ends of two processes that shows which ended first */
+	BEFORE_NS = 10000000,
 };
 
 struct finding {
 	struct ranks *r;
 	const struct gt_open_call_info *calls;
 	size_t call_count;
-	uint64_t look_ns; /* time at which calls were last seen open */
+	uint64_t look_ns; /* time at which calls were last seen open, or a process ended */
+	bool is_killed;   /* true if a rank ended without exit() */
 	struct hang_process *processes;
 	struct hang_thread *threads;
 	size_t thread_count, thread_room;
@@ -45,6 +47,43 @@ static bool is_one_job(const struct ranks *r)
 	return is_one;
 }
 
+static bool joins(const struct gt_open_call_info *call)
+{
+	const struct gt_operation_info *info = gt_operation(call->op);
+
+	return info && info->joins;
+}
+
+/* Find the rank that ended first, without exit(). Its end may be the cause of the others' ends. */
+static void find_dead(struct finding *f, size_t count)
+{
+	uint64_t first_ns = UINT64_MAX, next_ns = UINT64_MAX;
+	struct hang_process *dead = NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct gt_process_info *info = gt_capture_process(f->r->capture, i);
+		uint64_t end_ns = info->ended && info->end_ns ? info->end_ns : UINT64_MAX - 1;
+
+		if (!has_row(f->r, i))
+			continue;
+		if (end_ns < first_ns) {
+			next_ns = first_ns;
+			first_ns = end_ns;
+			dead = info->ended && !info->proper_end ? &f->processes[i] : NULL;
+		} else if (end_ns < next_ns) {
+			next_ns = end_ns;
+		}
+	}
+	if (!dead || next_ns == UINT64_MAX || next_ns < first_ns + BEFORE_NS)
+		return;
+	/* the others waited before it died */
+	for (size_t i = 0; i < f->call_count; i++)
+		if (joins(&f->calls[i]) && f->calls[i].start_ns &&
+		    f->calls[i].start_ns + LEAST_NS < first_ns)
+			return;
+	dead->has_ended = dead->has_died = true;
+}
+
 static void add_processes(struct finding *f, size_t count)
 {
 	f->processes = allocate_list(count + 1, sizeof *f->processes);
@@ -55,13 +94,15 @@ static void add_processes(struct finding *f, size_t count)
 			.rank = has_row(f->r, i) ? f->r->rows[f->r->of_process[i]].rank
 						 : HANG_NO_RANK,
 			.pid = info->pid,
-			.has_ended = info->end_ns && info->end_ns + BEFORE_NS < f->look_ns,
+			.has_ended = info->ended && info->end_ns + LEAST_NS < f->look_ns,
 			.has_status = info->wait_status >= 0,
 			.wait_status = info->wait_status,
 		};
+		f->is_killed |= has_row(f->r, i) && info->ended && !info->proper_end;
 		if (info->rank.size > 0 && (uint32_t)info->rank.size > f->size)
 			f->size = (uint32_t)info->rank.size;
 	}
+	find_dead(f, count);
 }
 
 static uint64_t name_communicator(uint64_t communicator)
@@ -107,13 +148,6 @@ static struct hang_thread *add_thread(struct finding *f, uint32_t process, uint3
 	return &f->threads[f->thread_count++];
 }
 
-static bool joins(const struct gt_open_call_info *call)
-{
-	const struct gt_operation_info *info = gt_operation(call->op);
-
-	return info && info->joins;
-}
-
 static int take_call(struct finding *f, const struct gt_open_call_info *call)
 {
 	struct hang_thread *t = add_thread(f, call->process, call->ordinal);
@@ -156,6 +190,9 @@ static int add_open_calls(struct finding *f, bool *is_open)
 		if (!has_row(f->r, f->calls[chosen].process))
 			continue;
 		is_open[f->calls[chosen].process] = true;
+		/* such a call was open at the end, so the end is not its rank's own */
+		if (!f->processes[f->calls[chosen].process].has_died)
+			f->processes[f->calls[chosen].process].has_ended = false;
 		status = take_call(f, &f->calls[chosen]);
 	}
 	return status;
@@ -187,11 +224,14 @@ int hung_ranks_find(struct ranks *r)
 	if (!count || r->count < 2)
 		return 0;
 	f.calls = gt_capture_open_calls(r->capture, &f.call_count);
-	if (!f.call_count || !is_one_job(r))
+	if (!is_one_job(r))
 		return 0;
 	for (size_t i = 0; i < f.call_count; i++)
 		if (f.calls[i].seen_ns > f.look_ns)
 			f.look_ns = f.calls[i].seen_ns;
+	for (uint32_t i = 0; i < count; i++)
+		if (gt_capture_process(r->capture, i)->end_ns > f.look_ns)
+			f.look_ns = gt_capture_process(r->capture, i)->end_ns;
 	is_open = allocate_list(count, sizeof *is_open);
 	add_processes(&f, count);
 	status = add_open_calls(&f, is_open);
@@ -205,7 +245,7 @@ int hung_ranks_find(struct ranks *r)
 					     .members = f.members,
 					     .member_count = f.member_count,
 					     .size = f.size,
-					     .least_ns = LEAST_NS},
+					     .least_ns = f.is_killed ? BEFORE_NS : LEAST_NS},
 			  &r->hung);
 	}
 	free(is_open);

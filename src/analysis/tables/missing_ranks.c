@@ -131,6 +131,8 @@ static void put_end(struct verdict *v, const struct hang_process *p)
 		put(v, " (killed by signal %d)", WTERMSIG(p->wait_status));
 	else if (p->has_status)
 		put(v, " (exit status %d)", WEXITSTATUS(p->wait_status));
+	else if (p->has_died)
+		put(v, " without exit()");
 }
 
 /* Put "is outside any call for 6.30 s, computing (its last call: MPI_Allreduce 49)", "is in
@@ -835,17 +837,13 @@ static void describe_messages(struct verdict *v)
 	end_sentence(v);
 }
 
-/* Name ranks that have ended although others have not. */
+/* Name ranks that have died, or have ended with an error. */
 static void describe_ended(struct verdict *v)
 {
-	bool lives = false;
-
-	for (size_t i = 0; i < v->count; i++)
-		lives |= !v->job->processes[v->who[i].process].has_ended;
-	for (size_t i = 0; i < v->count && lives; i++) {
+	for (size_t i = 0; i < v->count; i++) {
 		const struct hang_process *p = &v->job->processes[v->who[i].process];
 
-		if (!p->has_ended || !p->has_status || !p->wait_status)
+		if (!p->has_died && !(p->has_ended && p->has_status && p->wait_status))
 			continue;
 		put(v, "rank %u ", v->who[i].rank);
 		put_end(v, p);

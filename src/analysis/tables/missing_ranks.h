@@ -29,8 +29,10 @@ enum { HANG_NOT_KNOWN = 0, HANG_WORLD = 1 };
 
 struct hang_process {
 	uint32_t rank, pid;
-	bool has_ended, has_status;
-	int32_t wait_status; /* as from waitpid(); valid if has_status */
+	bool has_ended;
+	bool has_died;   /* ended without exit(), before the other ranks; implies has_ended */
+	bool has_status; /* wait_status, as from waitpid(), is known */
+	int32_t wait_status;
 };
 
 /* State of a thread at the time of the look. */
