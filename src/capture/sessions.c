@@ -182,6 +182,7 @@ static int order_processes(struct gt_capture *c)
 	FOLLOW(lifetimes, lifetime_count);
 	FOLLOW(stacks, stack_count);
 	FOLLOW(code, code_count);
+	FOLLOW(open_records, open_record_count);
 #undef FOLLOW
 	free(c->processes);
 	free(c->sums);
