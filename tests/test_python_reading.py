@@ -148,7 +148,7 @@ def test_counts_of_the_tables_are_what_the_health_states(synth):
 
 def test_columns_have_the_types_that_the_package_states(traced):
     with package.open(traced) as capture:
-        assert len(capture.tables) == 17
+        assert len(capture.tables) == 18
         for table in capture.tables.values():
             table = table.select(*(c.name for c in table.all_columns))
             schema = pyarrow.table(table).schema

@@ -22,10 +22,10 @@ struct stream {
 /* Tables ------------------------------------------------------------------------ */
 
 const struct table *const tables[] = {
-	&table_sessions, &table_processes,  &table_threads,    &table_devices, &table_queues,
-	&table_calls,    &table_activities, &table_ranges,     &table_idle,    &table_waits,
-	&table_memory,   &table_events,     &table_windows,    &table_counts,  &table_losses,
-	&table_stacks,   &table_frames,     &table_open_calls, NULL,
+	&table_sessions, &table_processes,  &table_threads,    &table_devices,      &table_queues,
+	&table_calls,    &table_activities, &table_ranges,     &table_idle,         &table_waits,
+	&table_memory,   &table_events,     &table_windows,    &table_counts,       &table_losses,
+	&table_stacks,   &table_frames,     &table_open_calls, &table_dependencies, NULL,
 };
 
 const struct table *table_find(const char *name)

@@ -271,6 +271,7 @@ class Capture:
     stacks: Table
     frames: Table
     open_calls: Table
+    dependencies: Table
 
     def __init__(self, handle: ctypes.c_void_p, paths: List[str],
                  expressions: Tuple[str, ...] = ()) -> None:

@@ -157,7 +157,7 @@ class Plan:
     def _units_of(self, table):
         records = sum(s.records for s in self.sessions)
         if table not in BY_SESSION:
-            heavy = table in ('idle', 'waits', 'ranges')
+            heavy = table in ('idle', 'waits', 'ranges', 'dependencies')
             return [Unit(table, None, 0, 1, 1 + (records // 3 if heavy else 0), 0)]
         return [unit for s in self.sessions for unit in self._parts_of(table, s)]
 

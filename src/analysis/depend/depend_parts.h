@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Internals of depend.h: the interfaces between its steps.
+ *
+ *   depend_read.c    records -> nodes, and the calls that launch, wait, or use events
+ *   depend_order.c   those calls in order of time -> the calls that each of them waits for
+ *   depend_edges.c   nodes in order of time -> edges
+ *   depend_lags.c    lags of edges that no node waited for */
+#ifndef GPUTAP_ANALYSIS_DEPEND_DEPEND_PARTS_H
+#define GPUTAP_ANALYSIS_DEPEND_DEPEND_PARTS_H
+
+#include "analysis/base/map.h"
+#include "analysis/depend/depend.h"
+
+/* Clocks of devices are converted, so an activity may appear to start this much before the end of
+ * the activity that it waited for. */
+enum { DEPEND_SLACK_NS = 2000 };
+
+/* Ways in which a call takes part in dependencies, as bits. */
+enum depend_role {
+	DEPEND_LAUNCHES = 1, /* adds activities to its stream */
+	DEPEND_RECORDS = 2,  /* its event refers to the stream's last activity from now on */
+	DEPEND_SIGNALS = 4,  /* its event refers to its own activity */
+	DEPEND_HOLDS = 8,    /* later activities of its stream wait for its events */
+	DEPEND_NEEDS = 16,   /* its activity waits for its events */
+	DEPEND_WAITS_STREAM = 32,
+	DEPEND_WAITS_EVENTS = 64,
+	DEPEND_WAITS_ALL = 128,
+	DEPEND_WAITS_OWN = 256, /* returns after its own activity */
+};
+enum {
+	DEPEND_WAITS =
+		DEPEND_WAITS_STREAM | DEPEND_WAITS_EVENTS | DEPEND_WAITS_ALL | DEPEND_WAITS_OWN
+};
+
+/* A call, in the order in which it was read. */
+struct depend_call {
+	uint64_t id, start;
+	uint32_t process, class;
+	uint32_t first, last; /* first and last node */
+	uint32_t action;      /* index + 1 in actions; 0: none */
+	/* activities: the one that ends last; LOOKUP_NONE: none */
+	uint32_t activity;
+	uint32_t activity_count;
+	uint32_t launches;   /* as in struct depend_node */
+	uint32_t inside;     /* call whose nodes contain this call's time; LOOKUP_NONE: its own */
+	uint32_t before;     /* the last call before that launched on its stream; LOOKUP_NONE */
+	uint32_t group;      /* index + 1 of the state of a call with several activities */
+	bool keeps_activity; /* true if an activity of the call is not gone */
+};
+
+struct depend_action {
+	uint32_t call;
+	uint32_t role;
+	uint64_t stream;             /* handle; valid if has_stream */
+	uint64_t signal;             /* event that the call records or returns; 0: none */
+	uint32_t event, event_count; /* events that it waits for, in depend_reading.events */
+	uint32_t need;               /* first dependency + 1 in needs; 0: none */
+	bool has_stream;
+};
+
+/* A call whose activities another call, or its activities, wait for. */
+struct depend_need {
+	uint32_t call, next; /* next: index + 1; 0: last */
+};
+
+struct depend_reading {
+	struct depend_call *calls;
+	struct depend_action *actions;
+	uint64_t *events;
+	struct depend_need *needs;
+	size_t call_count, call_room, action_count, action_room, event_count, event_room;
+	size_t need_count, need_room, node_room, thread_room, queue_room, class_room;
+	struct idmap operations; /* operation -> class */
+	struct idmap strings;    /* process << 32 | string id -> class */
+	struct texts activities; /* names of activities; index -> class in activity_classes */
+	uint32_t *activity_classes;
+	size_t activity_class_room;
+	struct gt_map queue_map; /* process, address of the object -> queue */
+	uint32_t *thread_calls;  /* for each thread: its first call; then call_count */
+	size_t thread_calls_room;
+};
+
+void depend_order_calls(struct depend *d);
+void depend_find_edges(struct depend *d);
+void depend_find_lags(struct depend *d);
+
+/* Describe how the call takes part in dependencies. Return false if it does not. */
+bool depend_describe_call(struct depend_reading *r, const struct gt_item *call,
+			  struct depend_action *action);
+/* Return the call of a process; LOOKUP_NONE: not recorded. */
+uint32_t depend_find_call(const struct depend *d, uint32_t process, uint64_t id);
+
+#endif
