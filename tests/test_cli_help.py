@@ -12,7 +12,7 @@ import pytest
 import conftest
 
 COMMANDS = ["run", "report", "diff", "export", "info", "merge", "list", "recover", "doctor",
-            "plugin", "soft", "top", "start", "stop", "status", "snapshot"]
+            "plugin", "soft", "top", "start", "stop", "status", "snapshot", "what-if"]
 MAN = conftest.REPO / "docs" / "man"
 COMPLETION = conftest.REPO / "cli" / "completion"
 

@@ -232,7 +232,7 @@ def test_the_help_of_every_command_is_the_golden_one(repo, tap, columns):
     """The help text is the same on every machine and at every terminal width. GPUTAP_GOLDEN=1
     rewrites the golden file."""
     env, path, text = {"COLUMNS": columns}, repo / "tests/golden/help.txt", ""
-    commands = re.findall(r"^  (\w+) ", tap("--help").out.split("\nCommands\n")[1], re.M)
+    commands = re.findall(r"^  ([\w-]+) ", tap("--help").out.split("\nCommands\n")[1], re.M)
     for command in ("", *commands):
         words = [*command.split(), "--help"]
         text += f"$ gputap {' '.join(words)}\n{tap(*words, env=env).out}\n"

@@ -171,6 +171,18 @@ _gputap_diff() {
 	fi
 }
 
+_gputap_what_if() {
+	case $prev in
+	--scale | --overlap) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
+	-n | --top | --bandwidth | --launch-cost) return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		_gputap_words "--scale --bandwidth --launch-cost --overlap --top --mangled --json --help"
+	else
+		_gputap_files
+	fi
+}
+
 _gputap_export() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
@@ -246,7 +258,7 @@ _gputap() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_gputap_words "run report diff export info merge list recover top doctor plugin soft start stop status snapshot help --help --version"
+		_gputap_words "run report diff what-if export info merge list recover top doctor plugin soft start stop status snapshot help --help --version"
 		return
 	fi
 	if [[ $cur == = ]]; then # --option=
@@ -258,6 +270,7 @@ _gputap() {
 	run) _gputap_run ;;
 	report) _gputap_report ;;
 	diff) _gputap_diff ;;
+	what-if) _gputap_what_if ;;
 	export) _gputap_export ;;
 	info) _gputap_info ;;
 	merge) _gputap_merge ;;
@@ -275,7 +288,7 @@ _gputap() {
 	start | stop) _gputap_start ;;
 	snapshot) _gputap_snapshot ;;
 	status) _gputap_status ;;
-	help) _gputap_words "run report diff export info merge list recover top doctor plugin soft start stop status snapshot" ;;
+	help) _gputap_words "run report diff what-if export info merge list recover top doctor plugin soft start stop status snapshot" ;;
 	esac
 }
 
