@@ -8,14 +8,15 @@
 #include "cli/report.h"
 #include "cli/report_open.h"
 #include "cli/report_ranks.h"
+#include "cli/report_samples.h"
 #include "cli/report_stacks.h"
 
 const char *const report_table_names[] = {
-	"ranks",        "rank_spread", "rank_waits",   "operations",     "ranges",
-	"gpu_by_range", "failures",    "kernels",      "copies",         "other",
-	"memory",       "graphs",      "devices",      "idle",           "gaps",
-	"patterns",     "latency",     "stacks",       "processes",      "threads",
-	"open",         "loss",        "code_objects", "kernel_symbols", NULL};
+	"ranks",          "rank_spread", "rank_waits", "operations", "ranges",  "gpu_by_range",
+	"failures",       "kernels",     "copies",     "other",      "memory",  "graphs",
+	"devices",        "idle",        "gaps",       "patterns",   "latency", "stacks",
+	"host_samples",   "processes",   "threads",    "open",       "loss",    "code_objects",
+	"kernel_symbols", NULL};
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
@@ -334,6 +335,8 @@ const struct report_table_columns report_table_columns[] = {
 			     "Patterns: what repeats, and what it costs", 10},
 	[REPORT_STACKS] = {launched_columns, LAUNCHED_COLUMNS,
 			   "Call stacks of launches and of slow calls", 10},
+	[REPORT_HOST_SAMPLES] = {sample_columns, SAMPLE_COLUMNS,
+				 "What threads did between their calls while no device worked", 10},
 	[REPORT_LATENCY] = {latency_columns, COUNT_OF(latency_columns),
 			    "Launch latency: from the start of the call to the start of its kernel",
 			    20},

@@ -14,6 +14,7 @@
 #include "cli/report_open.h"
 #include "cli/report_patterns.h"
 #include "cli/report_ranks.h"
+#include "cli/report_samples.h"
 #include "cli/report_stacks.h"
 #include "cli/ui.h"
 
@@ -816,6 +817,7 @@ static void make_table(struct grid *g, enum report_table table, const struct sum
 	case REPORT_OPEN: report_make_open(g, s); break;
 	case REPORT_LOSS: make_loss(g, s); break;
 	case REPORT_STACKS: make_launched(g, s); break;
+	case REPORT_HOST_SAMPLES: make_samples(g, s); break;
 	case REPORT_CODE_OBJECTS:
 	case REPORT_KERNEL_SYMBOLS: /* created above */
 	case REPORT_TABLE_COUNT: break;

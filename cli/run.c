@@ -23,6 +23,7 @@
 #include "cli/output_name.h"
 #include "cli/run_keep.h"
 #include "cli/run_plugins.h"
+#include "cli/run_samples.h"
 #include "cli/run_stacks.h"
 #include "cli/run_window.h"
 #include "cli/ui.h"
@@ -96,6 +97,8 @@ static const char help[] =
 	"                       record what threads do while they make no GPU calls:\n"
 	"                       wait for a lock (and its holder), a file, a pipe,\n"
 	"                       compute, .. TIME: how often to look; default: 5ms\n"
+	"      --sample-host[=TIME]  sample the call stacks of threads between their\n"
+	"                       calls, every TIME (default: 1ms)\n"
 	"Flight recorder\n"
 	"      --keep TIME[,SIZE]  retain only the last TIME, in at most SIZE of disk\n"
 	"                       (default: 2G)\n"
@@ -160,6 +163,7 @@ enum {
 	OPT_NO_PLUGINS,
 	OPT_STACKS,
 	OPT_HOST_STATE,
+	OPT_SAMPLE_HOST,
 	OPT_KEEP, /* + enum run_keep_option */
 	OPT_KEEP_LAST = OPT_KEEP + RUN_KEEP_OPTIONS - 1,
 	OPT_WINDOW /* + enum run_window_option */
@@ -189,6 +193,7 @@ static const struct option options[] = {
 	{"no-plugins", no_argument, NULL, OPT_NO_PLUGINS},
 	{"stacks", optional_argument, NULL, OPT_STACKS},
 	{"host-state", required_argument, NULL, OPT_HOST_STATE},
+	{"sample-host", optional_argument, NULL, OPT_SAMPLE_HOST},
 	{"keep", required_argument, NULL, OPT_KEEP + RUN_KEEP},
 	{"keep-after", required_argument, NULL, OPT_KEEP + RUN_KEEP_AFTER},
 	{"trigger", required_argument, NULL, OPT_KEEP + RUN_TRIGGER},
@@ -363,6 +368,9 @@ static int take_option(struct run_request *r, int option, char **argv)
 	case OPT_NO_PLUGINS: r->no_plugins = true; break;
 	case OPT_STACKS: code = run_stacks_option(optarg, s, &r->stacks, parse_time); break;
 	case OPT_HOST_STATE: code = host_state_option(optarg, &r->run); break;
+	case OPT_SAMPLE_HOST:
+		code = run_samples_option(optarg, &r->run.sample_host_ns, parse_time);
+		break;
 	case OPT_TOOL: code = tool_option(optarg); break;
 	case OPT_MAX_BYTES:
 		code = size_option("--max-bytes", optarg, 0, 8192, &bytes);
@@ -397,20 +405,21 @@ static int take_option(struct run_request *r, int option, char **argv)
 static void describe_options(struct run_request *r)
 {
 	const struct gt_session *s = &r->run.session;
-	char stacks[64], host_state[48], keep[512], window[1024];
+	char stacks[64], host_state[48], samples[64], keep[512], window[1024];
 
 	run_stacks_describe(s, &r->stacks, stacks, sizeof stacks);
 	describe_host_state(&r->run, host_state, sizeof host_state);
+	run_samples_describe(&r->run, samples, sizeof samples);
 	run_keep_describe(&r->run, keep, sizeof keep);
 	run_window_describe(&r->run.windows, window, sizeof window);
 	snprintf(r->text, sizeof r->text,
 		 "mode=%s domains=%.100s ops=%.200s%s%.200s args=%s device=%s%s buffer=%llu "
-		 "block=%u when-full=%lluns%s%s%s%s%s",
+		 "block=%u when-full=%lluns%s%s%s%s%s%s",
 		 r->what.chosen->name, r->what.domains ? r->what.domains : "all",
 		 r->what.ops ? r->what.ops : "all", s->kernels[0] ? " kernels=" : "", s->kernels,
 		 s->record_args ? "yes" : "no", s->device_activity ? "yes" : "no",
 		 s->hide_command ? " command=no" : "", (unsigned long long)s->pool_bytes,
-		 s->block_bytes, (unsigned long long)s->wait_ns, stacks, host_state,
+		 s->block_bytes, (unsigned long long)s->wait_ns, stacks, host_state, samples,
 		 r->run.compress ? " compress" : "", keep, window);
 	r->run.options_text = r->text;
 }
@@ -543,6 +552,8 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 	code = mode_choose(&r->what, &r->run.session);
 	if (!code)
 		code = run_stacks_check(&r->run.session);
+	if (!code)
+		code = run_samples_check(&r->run);
 	if (!code)
 		code = choose_output(r);
 	describe_options(r);
@@ -749,6 +760,7 @@ static bool print_results(const struct run_request *r, const struct gt_target *t
 		else if (gt_report_short(r->capture, !r->exporter, stderr))
 			gt_error_clear();
 		note_still_running(result);
+		run_samples_note(&r->run, result);
 		if (!r->exporter)
 			ui_note("wrote %s; 'gputap report %s' shows more",
 				show_shell_word(r->output), show_shell_word(r->output));
@@ -846,7 +858,7 @@ static int run(int argc, char **argv)
 		note_other_nvtx();
 	if (!r.no_plugins)
 		run_plugins_find(&r.run.session, r.quiet);
-	if (r.run.session.stacks) {
+	if (r.run.session.stacks || r.run.sample_host_ns) {
 		r.run.complete_snapshot = run_stacks_name_snapshot;
 		r.run.complete_data = &r.stacks;
 	}
@@ -862,7 +874,7 @@ static int run(int argc, char **argv)
 			print_way_out(&r, result.exec_errno);
 		return code;
 	}
-	if (r.run.session.stacks)
+	if (r.run.session.stacks || r.run.sample_host_ns)
 		run_stacks_name(r.capture, &r.stacks, r.quiet);
 	written = print_results(&r, &target, &result);
 	code = end_as(result.wait_status);

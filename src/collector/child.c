@@ -151,7 +151,9 @@ static void look_at_program(struct gt_child *c)
 
 	while (c->pid > 0 && !c->ended &&
 	       waitpid(c->pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == c->pid) {
-		if (WIFSTOPPED(status)) {
+		if (WIFSTOPPED(status) && status >> 16) {
+			continue; /* a stop by remote_thread.c */
+		} else if (WIFSTOPPED(status)) {
 			c->stopped = true;
 			stop_too(WSTOPSIG(status));
 		} else if (WIFCONTINUED(status)) {

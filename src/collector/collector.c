@@ -696,6 +696,7 @@ static void collect(struct collector *c)
 		now = get_monotonic_ns();
 		if (folder_changed(c) || c->rescan)
 			scan_folder(c);
+		gt_sample_host_look(c->drain.sampler, now);
 		bytes = drain_all(c, GT_DRAIN_FULL, now);
 		if (now - c->partial_ns >= PARTIAL_EVERY_NS) {
 			bytes += drain_all(c, GT_DRAIN_PARTIAL, now);
@@ -716,6 +717,9 @@ static void collect(struct collector *c)
 		sleep_ms = next_sleep_ms(sleep_ms, bytes, now - last_ns);
 		due_ms = gt_session_windows_look(&c->windows, get_monotonic_ns(),
 						 gt_capture_writer_kernels(c->writer));
+		if (due_ms >= 0 && due_ms < sleep_ms)
+			sleep_ms = due_ms;
+		due_ms = gt_sample_host_due_ms(c->drain.sampler, get_monotonic_ns());
 		if (due_ms >= 0 && due_ms < sleep_ms)
 			sleep_ms = due_ms;
 		last_ns = now;
@@ -872,6 +876,10 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	result->pid = (uint32_t)c->child.pid;
 	gt_control_begin(&c->control);
 	start_host_watch(c, options);
+	if (options->sample_host_ns &&
+	    gt_sample_host_create(&c->drain, options->sample_host_ns, (uint32_t)c->child.pid,
+				  &c->drain.sampler))
+		gt_error_clear(); /* the capture has no samples, which the result says */
 	collect(c);
 	gt_snapshots_finish(&c->snapshots);
 	finish_processes(c, result);
@@ -879,6 +887,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 		gt_triggers_advance(c->triggers, get_monotonic_ns());
 	gt_snapshots_finish(&c->snapshots);
 	write_load(c);
+	gt_sample_host_totals(c->drain.sampler, &result->samples);
 	result->wait_status = c->child.wait_status;
 	c->drain.ranges.lacks_torch = gt_descendants_lack_torch(&c->descendants);
 	result->triggers_left_out = c->snapshots.left_out;
@@ -894,6 +903,8 @@ remove_folder:
 	gt_progress_destroy(c->progress);
 	c->drain.triggers = NULL;
 	c->drain.progress = NULL;
+	gt_sample_host_destroy(c->drain.sampler);
+	c->drain.sampler = NULL;
 	gt_drain_fini(&c->drain);
 	gt_folder_remove(&c->folder);
 	restore_files_limit(c);

@@ -10,6 +10,7 @@
 
 #include "capture/capture.h"
 #include "collector/triggers.h"
+#include "collector/sample_host.h"
 #include "collector/session_windows.h"
 #include "ring/session.h"
 
@@ -43,6 +44,7 @@ struct gt_run_options {
 	/* time between two looks at the states of threads, if session.host_state is set; 0: the
 	 * default */
 	uint64_t host_state_ns;
+	uint64_t sample_host_ns;  /* time between samples of stacks of the host; 0: none */
 	const char *options_text; /* for gt_session_info.options */
 };
 
@@ -71,7 +73,8 @@ struct gt_run_result {
 	/* number of triggers ignored because there were enough snapshots or a snapshot had just
 	 * been taken; number of GPU activities for which the triggers could not be evaluated */
 	uint64_t triggers_left_out, triggers_undecided;
-	struct gt_ranges_met ranges; /* results for --from and --to */
+	struct gt_ranges_met ranges;     /* results for --from and --to */
+	struct gt_sample_totals samples; /* results of sample_host_ns */
 };
 
 /* Set the defaults: record everything, with sizes suitable for most programs. */

@@ -21,6 +21,7 @@
 #include "collector/process_windows.h"
 #include "collector/ring_reader.h"
 #include "collector/no_progress_records.h"
+#include "collector/sample_host.h"
 #include "collector/triggers.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
@@ -278,6 +279,7 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 		forget_process(d, process);
 		return;
 	}
+	gt_sample_host_end(d->sampler, process);
 	gt_drain_process(d, process, GT_DRAIN_ALL, now_ns);
 	/* flush before summing up, because a failed flush counts records as lost */
 	gt_batch_commit(d);

@@ -33,6 +33,7 @@ struct gt_give_back {
 struct gt_progress;
 struct gt_triggers;
 struct gt_host_watch;
+struct gt_sample_host;
 
 /* A program that a process has reported as not traced. The collector also finds the program in
  * /proc. */
@@ -77,6 +78,7 @@ struct gt_drain {
 	struct gt_triggers *triggers;     /* borrowed; NULL: none */
 	struct gt_progress *progress;     /* borrowed; NULL: none */
 	struct gt_host_watch *host_watch; /* borrowed; NULL: none */
+	struct gt_sample_host *sampler;   /* borrowed; NULL: none */
 
 	/* results */
 	int output_error; /* the first error */

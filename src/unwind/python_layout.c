@@ -24,6 +24,7 @@ static const struct gt_python_layout layout_3_11 = {
 	.ascii_bit = 6,
 	.kind_shift = 2,
 	.runtime_interpreters = 40,
+	.interpreter_next = 0,
 	.interpreter_threads = 16,
 	.thread_next = 8,
 	.thread_interpreter = 16,
@@ -49,6 +50,7 @@ static const struct gt_python_layout layout_3_12 = {
 	.ascii_bit = 6,
 	.kind_shift = 2,
 	.runtime_interpreters = 40,
+	.interpreter_next = 0,
 	.interpreter_threads = 72,
 	.thread_next = 8,
 	.thread_interpreter = 16,
@@ -58,7 +60,7 @@ static const struct gt_python_layout layout_3_12 = {
 /* Start of _PyRuntime in 3.13 and later, in words: _Py_DebugOffsets. Each part of it starts with
  * the size of the part's struct. */
 enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED };
-enum { RUNTIME_INTERPRETERS = 5, INTERPRETER_THREADS = 9 };
+enum { RUNTIME_INTERPRETERS = 5, INTERPRETER_NEXT = 8, INTERPRETER_THREADS };
 enum { THREAD_NEXT = 2, THREAD_INTERPRETER, THREAD_FRAME, THREAD_NATIVE_ID = 6 };
 enum { FRAME_PREVIOUS = 1, FRAME_CODE, FRAME_INSTRUCTION, FRAME_OWNER = 5 };
 enum { CODE_FILE = 1, CODE_QUALNAME = 3, CODE_LINES, CODE_FIRST_LINE, CODE_BEGIN = 9 };
@@ -90,6 +92,7 @@ static bool read_offsets(const uint64_t words[GT_PYTHON_OFFSET_WORDS], uint32_t 
 		.ascii_bit = 6,
 		.kind_shift = 2,
 		.runtime_interpreters = (uint32_t)words[RUNTIME_INTERPRETERS],
+		.interpreter_next = (uint32_t)words[INTERPRETER_NEXT],
 		.interpreter_threads = (uint32_t)words[INTERPRETER_THREADS],
 		.thread_next = (uint32_t)thread[THREAD_NEXT],
 		.thread_interpreter = (uint32_t)thread[THREAD_INTERPRETER],

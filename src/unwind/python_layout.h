@@ -34,7 +34,7 @@ struct gt_python_layout {
 	uint32_t other_bytes;           /* header size of any other text */
 	uint32_t ascii_bit, kind_shift; /* `compact` is the bit before `ascii` */
 	/* threads of the first interpreter: _PyRuntime -> interpreter -> thread state -> next */
-	uint32_t runtime_interpreters, interpreter_threads;
+	uint32_t runtime_interpreters, interpreter_next, interpreter_threads;
 	uint32_t thread_next, thread_interpreter, thread_native_id;
 };
 

@@ -461,11 +461,26 @@ void gt_unwind_find_rule(const struct gt_unwind_object *o, uintptr_t pc,
 	if (run(&f, f.then, pc, &s, &initial))
 		put_rule(&s, f.is_signal, rule);
 }
+
+uintptr_t gt_unwind_find_function(const struct gt_unwind_object *o, uintptr_t pc)
+{
+	struct function f = {.pointers = 0};
+	uintptr_t fde = find_fde(o, pc);
+
+	return fde && read_fde(o, fde, &f) && pc >= f.begin && pc < f.end ? f.begin : 0;
+}
 #else
 void gt_unwind_find_rule(const struct gt_unwind_object *o, uintptr_t pc,
 			 struct gt_unwind_rule *rule)
 {
 	(void)o;
 	*rule = (struct gt_unwind_rule){.pc = pc};
+}
+
+uintptr_t gt_unwind_find_function(const struct gt_unwind_object *o, uintptr_t pc)
+{
+	(void)o;
+	(void)pc;
+	return 0;
 }
 #endif

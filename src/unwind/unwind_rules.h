@@ -43,4 +43,7 @@ struct gt_unwind_object {
 void gt_unwind_find_rule(const struct gt_unwind_object *object, uintptr_t pc,
 			 struct gt_unwind_rule *rule);
 
+/* Return the first address of the function around @pc; 0: not known. */
+uintptr_t gt_unwind_find_function(const struct gt_unwind_object *object, uintptr_t pc);
+
 #endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* sampled WAY [MS]: enqueues an OpenCL fill, spends MS milliseconds in a known function outside of
+ * any call, repeats that five times, and prints what it measured. */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ipc.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/sem.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PLAIN __attribute__((noinline, noclone))
+
+static cl_command_queue queue;
+static cl_mem buffer;
+static volatile double sink;
+static int pipe_fds[2];
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void set_up(void)
+{
+	cl_platform_id platform;
+	cl_device_id device;
+	cl_context context;
+
+	if (clGetPlatformIDs(1, &platform, NULL))
+		exit(77);
+	clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL);
+	context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+	queue = clCreateCommandQueue(context, device, 0, NULL);
+	buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 4096, NULL, NULL);
+}
+
+static void launch(void)
+{
+	const char zero = 0;
+
+	clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, 4096, 0, NULL, NULL);
+	clFinish(queue);
+}
+
+PLAIN static void nap(double ms)
+{
+	struct timespec t = {(time_t)(ms / 1e3), (long)((ms - (long)(ms / 1e3) * 1e3) * 1e6)};
+
+	nanosleep(&t, NULL);
+	__asm__ volatile("" ::: "memory");
+}
+
+PLAIN static void compute(double ms)
+{
+	const double end = now_ms() + ms;
+
+	while (now_ms() < end)
+		for (int i = 0; i < 10000; i++)
+			sink = sink * 0.5 + i;
+	__asm__ volatile("" ::: "memory");
+}
+
+PLAIN static void recurse(int depth, double ms)
+{
+	volatile char room[64];
+
+	room[0] = 1;
+	if (depth)
+		recurse(depth - 1, ms);
+	else
+		nap(ms);
+	__asm__ volatile("" ::"r"(room) : "memory");
+}
+
+static void *feed(void *ms)
+{
+	struct timespec t = {0, (long)(*(double *)ms * 1e6)};
+
+	nanosleep(&t, NULL);
+	return write(pipe_fds[1], "x", 1) == 1 ? NULL : ms;
+}
+
+PLAIN static void read_pipe(double ms)
+{
+	pthread_t thread;
+	char c;
+
+	pthread_create(&thread, NULL, feed, &ms);
+	if (read(pipe_fds[0], &c, 1) != 1)
+		puts("the read was disturbed");
+	pthread_join(thread, NULL);
+}
+
+/* Calls that a stop could disturb. Each has a short time-out, with some computing in between, so
+ * that samples find the thread running just before and after it blocks. */
+static int wrong;
+
+static void expect(int right, const char *call)
+{
+	if (right)
+		return;
+	wrong++;
+	printf("%s: %s\n", call, strerror(errno));
+}
+
+static void spin(int units)
+{
+	for (int i = 0; i < units * 1000; i++)
+		sink = sink * 0.5 + i;
+}
+
+static void disturb(double ms)
+{
+	const double end = now_ms() + ms;
+	const int epoll = epoll_create1(0), set = semget(IPC_PRIVATE, 1, 0600);
+	struct epoll_event event;
+	struct pollfd descriptor = {.fd = pipe_fds[0], .events = POLLIN};
+	struct sembuf take = {0, -1, 0};
+	const struct timespec little = {0, 300000};
+	struct timespec rest;
+	sigset_t signals;
+	int calls = 0;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR2);
+	for (unsigned turn = 0; now_ms() < end; turn++, calls++) {
+		spin((int)(turn * 37 % 200));
+		errno = 0;
+		switch (turn % 5) {
+		case 0: expect(epoll_wait(epoll, &event, 1, 1) == 0, "epoll_wait"); break;
+		case 1:
+			expect(semtimedop(set, &take, 1, &little) < 0 && errno == EAGAIN,
+			       "semtimedop");
+			break;
+		case 2: expect(poll(&descriptor, 1, 1) == 0, "poll"); break;
+		case 3: expect(nanosleep(&little, &rest) == 0, "nanosleep"); break;
+		case 4:
+			expect(sigtimedwait(&signals, NULL, &little) < 0 && errno == EAGAIN,
+			       "sigtimedwait");
+			break;
+		}
+	}
+	semctl(set, 0, IPC_RMID);
+	close(epoll);
+	fprintf(stderr, "%d calls\n", calls);
+}
+
+/* Let a child trace this process, as a debugger does, until this process ends. */
+static void be_traced(void)
+{
+	char c;
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	if (fork()) {
+		if (read(pipe_fds[0], &c, 1) != 1)
+			exit(1);
+		return;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (ptrace(PTRACE_SEIZE, getppid(), NULL, NULL) || write(pipe_fds[1], "x", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+int main(int argc, char **argv)
+{
+	const char *way = argc > 1 ? argv[1] : "";
+	const double ms = argc > 2 ? atof(argv[2]) : 50;
+	double spent = 0;
+
+	if (pipe(pipe_fds))
+		return 1;
+	set_up();
+	launch();
+	if (!strcmp(way, "traced"))
+		be_traced();
+	for (int i = 0; i < 5; i++) {
+		const double start = now_ms();
+
+		if (!strcmp(way, "compute") || !strcmp(way, "traced"))
+			compute(ms);
+		else if (!strcmp(way, "deep"))
+			recurse(40, ms);
+		else if (!strcmp(way, "pipe"))
+			read_pipe(ms);
+		else if (!strcmp(way, "disturb"))
+			disturb(ms);
+		else
+			nap(ms);
+		spent += now_ms() - start;
+		launch();
+	}
+	printf("spent %.3f wrong %d\n", spent, wrong);
+	return 0;
+}

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Test samples of the host's stacks: `gputap run --sample-host`, `gputap report -t
+host_samples`."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def program(run, repo, work):
+    """Return a function: program("-O2") compiles the test's program with these options."""
+    def compiled(*options):
+        run(["gcc", "-g", "-w", *options, repo / "tests/sample_host/sampled.c", "-o", "sampled",
+             "-lOpenCL", "-pthread"])
+        return work / "sampled"
+    return compiled
+
+
+@pytest.fixture
+def sampled(tap, work):
+    """Return a function: sampled() returns the rows of table host_samples for a traced command,
+    and the result of the command."""
+    def traced(*command, options=("--sample-host",), **how):
+        result = tap("run", "-f", *options, "-o", "s.gputap", *command, **how)
+        report = tap("report", "s.gputap", "-t", "host_samples", "--json").out
+        return json.loads(report)["host_samples"], result
+    return traced
+
+
+def functions(row):
+    return [re.match(r"\(.*|[\w.+~:<>]+", frame)[0] for frame in row["stack"]]
+
+
+def time_in(rows, function):
+    return sum(row["host_ns"] for row in rows if function in functions(row))
+
+
+@pytest.mark.parametrize("way, function, state", [
+    ("sleep", "nap", "sleeping"), ("compute", "compute", "computing"),
+    ("pipe", "read_pipe", "waiting"),
+])
+@pytest.mark.parametrize("options", [["-O2"], ["-O0"], ["-O2", "-fno-omit-frame-pointer"]])
+def test_time_falls_into_the_function_that_spends_it(program, sampled, way, function, state,
+                                                     options):
+    rows, result = sampled(program(*options), way, 60)
+    spent = float(re.search(r"spent ([\d.]+)", result.out)[1])
+    whole = sum(row["host_ns"] for row in rows if "main" in functions(row)
+                and function in functions(row)) / 1e6
+    assert whole == pytest.approx(spent, rel=0.1)
+    states = {row["state"] for row in rows if function in functions(row)}
+    # a machine with few processors may leave the program none
+    assert states & {state, "runnable"} and "unknown" not in states
+    assert "samples of the host" in result.err
+
+
+def test_a_stack_of_a_blocked_thread_is_whole_without_its_frame_pointer(program, sampled):
+    """The kernel does not say where the frame pointer of a blocked thread points to."""
+    for options in (["-O0"], ["-O1", "-fno-omit-frame-pointer"], ["-O2"]):
+        rows, _ = sampled(program(*options, "-fno-optimize-sibling-calls"), "deep", 40)
+        row = max(rows, key=lambda row: row["host_ns"])
+        assert functions(row).count("recurse") == 41
+        assert functions(row)[-1] == "main"
+
+
+def test_a_program_s_calls_are_not_disturbed(program, sampled):
+    rows, result = sampled(program("-O2"), "disturb", 600)
+    assert "wrong 0" in result.out, result.out
+    assert sum(row["samples"] for row in rows) > 100
+
+
+def python_commands():
+    commands = [("this", [sys.executable])]
+    for version in ("3.12", "3.13", "3.14"):
+        command = os.environ.get("GPUTAP_PYTHON_" + version.replace(".", "_"), "").split()
+        commands.append((version, command or [shutil.which(f"python{version}") or "/nonexistent"]))
+    return commands
+
+
+@pytest.mark.parametrize("name, command", python_commands())
+def test_frames_of_python_name_the_line(sampled, repo, name, command):
+    if subprocess.run(["sh", "-c", "exec $0 -c 0 2>&1", *command], stdout=subprocess.DEVNULL,
+                      check=False).returncode:
+        pytest.skip(f"no Python {name} here")
+    script = repo / "tests/sample_host/sampled.py"
+    lines = {line.rsplit("# ")[-1]: i
+             for i, line in enumerate(script.read_text().splitlines(), 1) if "  # " in line}
+    rows, _ = sampled(*command, script)
+    asleep = [row for row in rows if row["line"] == f"Loader.__iter__ at sampled.py:{lines['load']}"
+              and row["state"] == "sleeping"]
+    assert sum(row["host_ns"] for row in asleep) > 0.18e9
+    assert all([f.split(" at ")[0] for f in row["stack"] if ".py:" in f] ==
+               ["Loader.__iter__", "main", "<module>"] for row in asleep)
+    assert time_in(rows, "work") > 0
+    assert not any("_PyEval" in frame for row in rows for frame in row["stack"])
+
+
+def test_what_cannot_be_sampled_is_one_sentence(program, sampled):
+    _, result = sampled(program("-O2"), "traced", 30)
+    assert result.err.count("could not be sampled") == 1
+
+
+def test_without_the_option_no_sample_is_taken(program, sampled, tap):
+    rows, result = sampled(program("-O2"), "sleep", 20, options=())
+    assert rows == [] and "samples of the host" not in result.err
+    assert "gputap run --sample-host" in tap("report", "s.gputap", "-t", "host_samples").out
+
+
+@pytest.mark.parametrize("value", ["0", "10us", "x", "1h"])
+def test_a_wrong_period_is_refused(tap, value):
+    assert "1ms to 10s" in tap("run", f"--sample-host={value}", "true", status=2).err
+
+
+@pytest.mark.parametrize("mode", ["lite", "standard"])
+def test_modes_without_calls_have_no_samples(tap, mode):
+    assert "--sample-host" in tap("run", "--sample-host", "-m", mode, "true", status=2).err
