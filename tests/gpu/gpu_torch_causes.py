@@ -48,6 +48,7 @@ def hold_lock():
 
 
 def answer_in_child():
+    os.close(pipe[1])  # the end of the program ends the loop
     os.setsid()
     while os.read(pipe[0], 1):
         time.sleep(HOLD)
