@@ -44,6 +44,8 @@ static void print_help(void)
 	       "      --overlap EXPR        activities that match EXPR, or those of queue EXPR\n"
 	       "                            if it is a number, neither wait for others nor\n"
 	       "                            make them wait\n"
+	       "      --per RANGE           show the mean length of the program's ranges of this\n"
+	       "                            name (wildcards are allowed), not that of the run\n"
 	       "  -n, --top N               print at most N rows per table; 0: all; default: 10\n"
 	       "      --mangled             show names of C++ kernels as recorded\n"
 	       "      --json                print JSON for scripts\n"
@@ -123,6 +125,7 @@ static int parse_options(struct what_if *w, int argc, char **argv)
 		{"bandwidth", required_argument, NULL, 'B'},
 		{"launch-cost", required_argument, NULL, 'L'},
 		{"overlap", required_argument, NULL, 'O'},
+		{"per", required_argument, NULL, 'P'},
 		{"top", required_argument, NULL, 'n'},
 		{"mangled", no_argument, NULL, 'M'},
 		{"json", no_argument, NULL, 'j'},
@@ -144,6 +147,7 @@ static int parse_options(struct what_if *w, int argc, char **argv)
 					    &add_change(w, WHAT_IF_LAUNCH_COST)->factor);
 			break;
 		case 'O': code = parse_overlap(w); break;
+		case 'P': code = ui_take_once("--per", optarg, &w->range); break;
 		case 'n': code = parse_top(optarg, &w->top); break;
 		case 'M': w->mangled = true; break;
 		case 'j': w->json = true; break;
@@ -313,12 +317,21 @@ static void order_range(struct what_if_run *run)
 		run->high = run->predicted;
 }
 
+static uint64_t recorded_length(const struct depend *d)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < d->range_count; i++)
+		sum += d->ranges[i].end - d->ranges[i].start;
+	return d->range_count ? sum / d->range_count : d->end - d->start;
+}
+
 static void predict(struct what_if *w, struct what_if_run *run, bool is_first)
 {
 	const struct replay_change none = {.removed = LOOKUP_NONE};
 
 	replay_init(&w->replay, &w->depend);
-	run->recorded = w->depend.end - w->depend.start;
+	run->recorded = recorded_length(&w->depend);
 	run->low = replay_length(w, true, REPLAY_LOW);
 	run->high = replay_length(w, true, REPLAY_HIGH);
 	run->predicted = replay_length(w, true, REPLAY_USUAL);
@@ -345,6 +358,7 @@ static int read_run(struct what_if *w, struct what_if_run *run, struct gt_captur
 		return code;
 	w->depend = (struct depend){.capture = capture,
 				    .mangled = w->mangled,
+				    .range = w->range,
 				    .progress = {ui_progress_report, &progress},
 				    .scale = scale,
 				    .scale_data = w};
@@ -361,6 +375,11 @@ static int read_run(struct what_if *w, struct what_if_run *run, struct gt_captur
 	}
 	if (!code)
 		code = check_changes(w, run->path);
+	if (!code && w->range && !w->depend.range_count)
+		code = ui_fail(GT_EXIT_FAILURE,
+			       "--per '%s' matches no range in %s: 'gputap report -t ranges' lists "
+			       "the ranges",
+			       w->range, run->path);
 	if (!code)
 		predict(w, run, is_first);
 	destroy_filters(w);

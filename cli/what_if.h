@@ -36,7 +36,8 @@ struct what_if {
 	size_t change_count;
 	struct what_if_run *runs; /* the first one is shown in detail */
 	size_t run_count;
-	size_t top; /* rows of each table; 0: all */
+	size_t top;        /* rows of each table; 0: all */
+	const char *range; /* lengths are those of the ranges with this name; NULL: the run's */
 	bool json, mangled;
 	/* Of the first run */
 	struct depend depend;

@@ -121,7 +121,7 @@ static void make_removals(struct grid *g, const struct what_if *w)
 	const struct depend *d = &w->depend;
 
 	grid_init(g, "removals", removal_columns, sizeof removal_columns / sizeof *removal_columns);
-	g->heading = "Length of the run without";
+	g->heading = w->range ? "Length of a range without" : "Length of the run without";
 	g->none = "nothing whose removal alone would shorten the run";
 	for (size_t i = 0; i < w->removal_count; i++) {
 		const struct replay_candidate *r = &w->removals[i];
@@ -217,9 +217,14 @@ static void print_head(const struct what_if *w)
 	const struct error e = find_error(w);
 	const double change = (double)run->predicted / (double)run->replayed - 1;
 
-	ui_print_line(stdout, "Recorded", NULL,
-		      "%s from the first call to the end of the last call or GPU activity",
-		      show_duration(run->recorded));
+	if (w->range)
+		ui_print_line(stdout, "Recorded", NULL, "%s, the mean of %s ranges '%s'",
+			      show_duration(run->recorded), show_count(w->depend.range_count),
+			      w->range);
+	else
+		ui_print_line(stdout, "Recorded", NULL,
+			      "%s from the first call to the end of the last call or GPU activity",
+			      show_duration(run->recorded));
 	ui_print_line(stdout, "Replayed", NULL, "%s without a change (%+.1f%%)",
 		      show_duration(run->replayed),
 		      100 * ((double)run->replayed / (double)run->recorded - 1));
@@ -296,6 +301,8 @@ static void print_json(const struct what_if *w)
 	json_count(&j, "version", 1);
 	json_string(&j, "gputap", GPUTAP_VERSION);
 	json_string(&j, "path", run->path);
+	json_string(&j, "per", w->range);
+	json_count(&j, "ranges", d->range_count);
 	json_count(&j, "recorded_ns", run->recorded);
 	json_count(&j, "replayed_ns", run->replayed);
 	json_count(&j, "predicted_ns", run->predicted);

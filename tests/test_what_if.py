@@ -21,7 +21,7 @@ def program(repo, build, tmp_path_factory):
     subprocess.run([
         "cc", "-Wall", "-Wextra", "-Werror", "-O1", "-D_GNU_SOURCE", f"-I{repo}",
         f"-I{repo}/include", repo / "tests/refdev/what_if_program.c", "-o", path, library,
-        f"-Wl,-rpath,{library.parent}", "-lpthread"
+        f"-Wl,-rpath,{library.parent}", build / "libgputap.so.0", f"-Wl,-rpath,{build}", "-lpthread"
     ], check=True)
     return path
 
@@ -165,6 +165,19 @@ def test_the_removal_that_helps_most_comes_first(record, predict):
     assert lengths == sorted(lengths)
 
 
+def test_a_range_is_measured_on_request(record, predict, tap):
+    path = record("synchronous")
+    steps = [r["duration_ns"] for r in python_tables.rows_of(gputap.open(path).ranges)
+             if r["name"] == "step"]
+    w = predict(path, "--per", "st?p", "--scale", "name=gemm", "0.5", "--top", "0")
+    mean = sum(steps) / len(steps)
+    assert w["ranges"] == len(steps) == 30
+    check(w["recorded_ns"], mean, mean, 0.001)
+    check(w["replayed_ns"] - w["predicted_ns"], 0.5 * sum(kernels(path, "gemm")) / 30, mean)
+    check(sum(r["before_ns"] for r in w["critical_path"]), mean, mean, 0.01)
+    assert "the mean of 30 ranges 'step'" in tap("what-if", path, "--per", "step").out
+
+
 def test_several_runs_give_a_spread(record, predict, tap):
     path = record("synchronous")
     tap("export", path, "-o", "same.gputap")
@@ -213,6 +226,7 @@ def test_text_shows_the_prediction(record, tap):
     (["--bandwidth", "2"], 1, "contains no copies"),
     (["--overlap", "9"], 1, "--overlap 'queue=9' matches no GPU activity"),
     (["--overlap", "name=refdevStream*"], 1, "matches no GPU activity"),
+    (["--per", "stop"], 1, "--per 'stop' matches no range in"),
     (["--top", "x"], 2, "--top needs a number of rows"),
     (["--scael", "name=gemm", "1"], 2, "did you mean --scale?"),
 ])

@@ -174,10 +174,10 @@ _gputap_diff() {
 _gputap_what_if() {
 	case $prev in
 	--scale | --overlap) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
-	-n | --top | --bandwidth | --launch-cost) return ;;
+	-n | --top | --per | --bandwidth | --launch-cost) return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--scale --bandwidth --launch-cost --overlap --top --mangled --json --help"
+		_gputap_words "--scale --bandwidth --launch-cost --overlap --per --top --mangled --json --help"
 	else
 		_gputap_files
 	fi

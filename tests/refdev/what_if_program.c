@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gputap/gputap.h"
 #include "soft/refdev/refdev.h"
 #include "tests/idle/stamps.h"
 
@@ -58,13 +59,16 @@ static void think(double ms)
 	wait_ns((uint64_t)(ms * 1e6));
 }
 
-/* The host waits for each kernel. */
+/* The host waits for each kernel. Each round is a range. */
 static void scene_synchronous(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
+		gputap_range_push("step");
 		launch_gemm(4, first);
 		OK(refdevStreamSynchronize(first));
 		think(2);
+		gputap_range_pop();
+		think(1);
 	}
 }
 

@@ -101,7 +101,12 @@ struct depend_queue {
 	uint32_t process, device;            /* device: index in the capture; UINT32_MAX: none */
 };
 
-struct depend_call;
+/* A range of the program. */
+struct depend_range {
+	uint64_t start, end;
+	uint32_t process, ordinal; /* its thread */
+	uint32_t first, last; /* nodes that contain, or are nearest to, its start and its end */
+};
 
 /* Empty if zero-initialised, except for fields that the caller sets. */
 struct depend {
@@ -113,13 +118,16 @@ struct depend {
 	 * set to true if the edges of the activity from other work vanish. NULL: all 1 */
 	float (*scale)(void *data, const struct gt_item *item, bool *frees);
 	void *scale_data;
+	const char *range; /* find the ranges with this name, a glob; NULL: none */
 	/* Results */
 	struct depend_node *nodes;
 	struct depend_edge *edges;
 	struct depend_class *classes;
 	struct depend_thread *threads;
 	struct depend_queue *queues;
+	struct depend_range *ranges;
 	struct texts names;
+	size_t range_count;
 	size_t node_count, edge_count, edge_room, class_count, thread_count, queue_count;
 	uint64_t start, end; /* of the first and the last call or activity */
 	uint64_t activity_count, call_count;

@@ -4,12 +4,14 @@
  *   depend_read.c    records -> nodes, and the calls that launch, wait, or use events
  *   depend_order.c   those calls in order of time -> the calls that each of them waits for
  *   depend_edges.c   nodes in order of time -> edges
- *   depend_lags.c    lags of edges that no node waited for */
+ *   depend_lags.c    lags of edges that no node waited for
+ *   depend_ranges.c  ranges of the program -> nodes in which they start and end */
 #ifndef GPUTAP_ANALYSIS_DEPEND_DEPEND_PARTS_H
 #define GPUTAP_ANALYSIS_DEPEND_DEPEND_PARTS_H
 
 #include "analysis/base/map.h"
 #include "analysis/depend/depend.h"
+#include "analysis/model/ranges.h"
 
 /* Clocks of devices are converted, so an activity may appear to start this much before the end of
  * the activity that it waited for. */
@@ -78,11 +80,17 @@ struct depend_reading {
 	struct gt_map queue_map; /* process, address of the object -> queue */
 	uint32_t *thread_calls;  /* for each thread: its first call; then call_count */
 	size_t thread_calls_room;
+	struct gt_ranges ranges;
+	size_t range_room;
 };
 
 void depend_order_calls(struct depend *d);
 void depend_find_edges(struct depend *d);
 void depend_find_lags(struct depend *d);
+/* Note a call that starts or ends a range. Return 0 or negative errno with a cause. */
+int depend_note_mark(struct depend *d, const struct gt_item *call);
+/* Find the nodes of the ranges. */
+void depend_place_ranges(struct depend *d);
 
 /* Describe how the call takes part in dependencies. Return false if it does not. */
 bool depend_describe_call(struct depend_reading *r, const struct gt_item *call,

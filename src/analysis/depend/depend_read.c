@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analysis/base/guard_memory.h"
-#include "analysis/model/ranges.h"
 #include "util/demangle.h"
 #include "util/error.h"
 
@@ -334,6 +333,8 @@ static int read_items(struct reading_state *s)
 		if (item->kind == GT_RECORD_DEVICE) {
 			add_activity(s, item);
 		} else if (item->kind == GT_RECORD_CALL) {
+			if (gt_mark_of(item->op) && (status = depend_note_mark(d, item)) < 0)
+				break;
 			if (((uint64_t)item->process << 32 | item->ordinal) + 1 != s->thread)
 				begin_thread(s, item);
 			add_call(s, item);
@@ -505,6 +506,7 @@ int depend_read(struct depend *d)
 	depend_order_calls(d);
 	depend_find_edges(d);
 	depend_find_lags(d);
+	depend_place_ranges(d);
 	return 0;
 }
 
@@ -523,6 +525,7 @@ void depend_fini(struct depend *d)
 		free(r->activity_classes);
 		gt_map_fini(&r->queue_map);
 		free(r->thread_calls);
+		gt_ranges_fini(&r->ranges);
 		free(r);
 	}
 	free(d->nodes);
@@ -530,6 +533,7 @@ void depend_fini(struct depend *d)
 	free(d->classes);
 	free(d->threads);
 	free(d->queues);
+	free(d->ranges);
 	texts_fini(&d->names);
 	d->reading = NULL;
 }

@@ -109,8 +109,8 @@ static void run_thread(struct replay *r, size_t i, const struct replay_change *c
 		r->end[i] = r->start[i] + (count ? 0 : scaled(n->end - n->start, factor));
 	}
 	for (size_t k = 0; k < count && factor > 0; k++) {
-		const uint64_t ready =
-			r->end[edges[k].from] + scaled(lag_of(&edges[k], change), factor);
+		const uint64_t ready = r->end[edges[k].from] + edges[k].inside +
+				       scaled(lag_of(&edges[k], change), factor);
 
 		if (ready > r->end[i]) {
 			r->end[i] = ready;
@@ -119,12 +119,49 @@ static void run_thread(struct replay *r, size_t i, const struct replay_change *c
 	}
 }
 
+/* Return the new time of a moment in a node, or near it, on its thread. */
+static uint64_t new_time(const struct replay *r, uint32_t node, uint64_t time)
+{
+	const struct depend_node *n = &r->depend->nodes[node];
+	const uint64_t ns = r->end[node] - r->start[node];
+
+	if (time >= n->end)
+		return r->end[node] + (time - n->end);
+	if (time <= n->start)
+		return r->start[node] > n->start - time ? r->start[node] - (n->start - time) : 0;
+	return r->start[node] +
+	       (uint64_t)((double)ns * (double)(time - n->start) / (double)(n->end - n->start));
+}
+
+/* Find the new mean length of the ranges. */
+static void measure_ranges(struct replay *r)
+{
+	const struct depend *d = r->depend;
+	uint64_t sum = 0, latest = 0;
+
+	for (size_t i = 0; i < d->range_count; i++) {
+		const struct depend_range *range = &d->ranges[i];
+		const uint64_t from = new_time(r, range->first, range->start),
+			       to = new_time(r, range->last, range->end);
+
+		sum += to > from ? to - from : 0;
+		if (to >= latest) {
+			latest = to;
+			r->last = range->last;
+			r->until = to;
+		}
+	}
+	if (d->range_count)
+		r->length = sum / d->range_count;
+}
+
 void replay_run(struct replay *r, const struct replay_change *change)
 {
 	const struct depend *d = r->depend;
 
 	r->length = 0;
 	r->last = LOOKUP_NONE;
+	r->until = 0;
 	for (size_t i = 0; i < d->node_count; i++) {
 		if (d->nodes[i].type == DEPEND_IS_ACTIVITY)
 			run_activity(r, i, change);
@@ -136,6 +173,7 @@ void replay_run(struct replay *r, const struct replay_change *change)
 			r->last = (uint32_t)i;
 		}
 	}
+	measure_ranges(r);
 }
 
 /* Critical path ---------------------------------------------------------------------- */
@@ -149,10 +187,109 @@ static int compare_shares(const void *a, const void *b)
 	return (x->class > y->class) - (x->class < y->class);
 }
 
+/* Disjoint times of ranges, in order; before: total length of the earlier ones. */
+struct inside {
+	struct inside_span {
+		uint64_t from, to, before;
+	} * list;
+	size_t count;
+};
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct inside_span *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+static struct inside find_inside(const struct replay *r)
+{
+	const struct depend *d = r->depend;
+	struct inside in = {.list = allocate_list(d->range_count + 1, sizeof *in.list)};
+
+	for (size_t i = 0; i < d->range_count; i++)
+		in.list[i] = (struct inside_span){.from = new_time(r, d->ranges[i].first,
+								   d->ranges[i].start),
+						  .to = new_time(r, d->ranges[i].last,
+								 d->ranges[i].end)};
+	qsort(in.list, d->range_count, sizeof *in.list, compare_spans);
+	for (size_t i = 0; i < d->range_count; i++) {
+		struct inside_span *last = in.count ? &in.list[in.count - 1] : NULL;
+		const struct inside_span s = in.list[i];
+
+		if (last && s.from <= last->to)
+			last->to = s.to > last->to ? s.to : last->to;
+		else
+			in.list[in.count++] =
+				(struct inside_span){s.from, s.to > s.from ? s.to : s.from,
+						     last ? last->before + (last->to - last->from)
+							  : 0};
+	}
+	return in;
+}
+
+/* Return the time in ranges before @time; without ranges, @time. */
+static uint64_t inside_before(const struct inside *in, uint64_t time)
+{
+	size_t low = 0, high = in->count;
+	const struct inside_span *s;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (in->list[middle].from <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!in->count)
+		return time;
+	if (!low)
+		return 0;
+	s = &in->list[low - 1];
+	return s->before + ((time < s->to ? time : s->to) - s->from);
+}
+
+static uint64_t inside_between(const struct inside *in, uint64_t from, uint64_t to)
+{
+	return to > from ? inside_before(in, to) - inside_before(in, from) : 0;
+}
+
+/* Add the time of a node, and the time that it waited after its last dependency. */
+static void add_shares(const struct replay *r, struct replay_path *p, const struct inside *in,
+		       uint32_t i)
+{
+	const struct depend *d = r->depend;
+	const struct depend_node *n = &d->nodes[i];
+	const struct depend_edge *e =
+		r->through[i] == LOOKUP_NONE ? NULL : &d->edges[r->through[i]];
+	const uint64_t from = e && e->from != LOOKUP_NONE ? r->end[e->from] : 0;
+	const uint64_t start = r->start[i], end = r->end[i];
+	struct replay_share *own = &p->shares[n->class], *lag;
+	uint64_t called; /* end of the time in the launching call */
+
+	own->count++;
+	if (n->type != DEPEND_IS_ACTIVITY) {
+		/* the time after a wait is time in the call */
+		own->ns += inside_between(in, e ? from : start, end);
+		return;
+	}
+	own->ns += inside_between(in, start, end);
+	if (!e)
+		return;
+	lag = &p->shares[d->class_count + e->kind];
+	called = e->kind == DEPEND_LAUNCH && start > from + e->lag ? start - e->lag : from;
+	lag->ns += inside_between(in, called, start);
+	lag->count++;
+	if (called > from && n->launcher != LOOKUP_NONE)
+		p->shares[d->nodes[n->launcher].class].ns += inside_between(in, from, called);
+}
+
 struct replay_path replay_find_path(const struct replay *r)
 {
 	const struct depend *d = r->depend;
 	struct replay_path p = {.count = d->class_count + DEPEND_KIND_COUNT};
+	struct inside in = find_inside(r);
 
 	p.shares = allocate_list(p.count, sizeof *p.shares);
 	for (size_t c = 0; c < p.count; c++) {
@@ -160,33 +297,16 @@ struct replay_path replay_find_path(const struct replay *r)
 		p.shares[c].kind = c < d->class_count ? 0 : (enum depend_kind)(c - d->class_count);
 	}
 	for (uint32_t i = r->last; i != LOOKUP_NONE;) {
-		const struct depend_node *n = &d->nodes[i];
-		const struct depend_edge *e =
-			r->through[i] == LOOKUP_NONE ? NULL : &d->edges[r->through[i]];
-		const uint64_t from = e && e->from != LOOKUP_NONE ? r->end[e->from] : 0;
-		struct replay_share *s = &p.shares[n->class];
+		const uint32_t edge = r->through[i];
 
-		s->count++;
-		if (n->type != DEPEND_IS_ACTIVITY) {
-			/* the time after a wait is time in the call */
-			s->ns += r->end[i] - (e ? from : r->start[i]);
-		} else {
-			s->ns += r->end[i] - r->start[i];
-			if (e) {
-				struct replay_share *lag = &p.shares[d->class_count + e->kind];
-				uint64_t in_call = r->start[i] - from;
-
-				in_call = in_call < e->lag ? 0 : in_call - e->lag;
-				lag->ns += r->start[i] - from - in_call;
-				lag->count++;
-				if (n->launcher != LOOKUP_NONE)
-					p.shares[d->nodes[n->launcher].class].ns += in_call;
-				else
-					lag->ns += in_call;
-			}
-		}
-		i = e ? e->from : LOOKUP_NONE;
+		add_shares(r, &p, &in, i);
+		i = edge == LOOKUP_NONE ? LOOKUP_NONE : d->edges[edge].from;
 	}
+	/* the last range may end after the last call */
+	p.shares[0].ns += inside_between(&in, r->end[r->last], r->until);
+	free(in.list);
+	for (size_t c = 0; d->range_count && c < p.count; c++)
+		p.shares[c].ns /= d->range_count;
 	qsort(p.shares, p.count, sizeof *p.shares, compare_shares);
 	while (p.count && !p.shares[p.count - 1].ns)
 		p.count--;

@@ -20,8 +20,9 @@ struct replay {
 	/* new start and end of each node, in ns since depend.start */
 	uint64_t *start, *end;
 	uint32_t *through; /* edge that each node waited for; LOOKUP_NONE: none */
-	uint64_t length;
-	uint32_t last; /* node that ends last */
+	uint64_t length;   /* of the run, or the mean of the ranges if there are any */
+	uint32_t last;     /* node that ends last, in the last range */
+	uint64_t until;    /* end of the last range; 0: no ranges */
 };
 
 /* A share of the critical path: the nodes of a class, or the lags of edges of a kind. */
@@ -32,7 +33,8 @@ struct replay_share {
 };
 
 struct replay_path {
-	struct replay_share *shares; /* largest first */
+	/* largest first; if there are ranges, the time in ranges, divided by their number */
+	struct replay_share *shares;
 	size_t count;
 };
 
