@@ -68,6 +68,7 @@ SCENES = [
     ("poll", {"polling"}, r"pipe from helper \(pid \d+\)"),
     ("socket", {"socket"}, r"socket"),
     ("fifo", {"pipe"}, r"\./fifo"),
+    ("file", {"file"}, r".*/data"),
     ("sleep", {"sleeping"}, r""),
     ("child", {"child"}, r"host_states \(pid \d+\)"),
     ("compute", {"computing", "runnable"}, r""),

@@ -164,3 +164,78 @@ void gt_host_descriptor_describe(struct gt_host_peers *peers, uint32_t pid, bool
 			 name, name[0] ? " " : "", peer);
 	}
 }
+
+/* Read the position of a descriptor. Pipes and sockets have position 0. */
+static uint64_t read_position(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	char text[64];
+	ssize_t n = fd >= 0 ? pread(fd, text, sizeof text - 1, 0) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	return begins(text, "pos:") ? strtoull(text + 4, NULL, 10) : 0;
+}
+
+static void read_positions(const struct gt_host_process *process, uint32_t tid,
+			   struct gt_host_positions *out)
+{
+	const struct dirent *entry;
+	char path[32];
+	DIR *folder;
+	int fd;
+
+	*out = (struct gt_host_positions){.pid = process->pid};
+	snprintf(path, sizeof path, "%u/fdinfo", tid);
+	fd = openat(process->tasks, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	folder = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!folder && fd >= 0)
+		close(fd);
+	while (folder && out->count < GT_HOST_POSITIONS && (entry = readdir(folder)))
+		if (entry->d_name[0] != '.')
+			out->entries[out->count++] = (struct gt_host_position){
+				(uint32_t)strtoul(entry->d_name, NULL, 10),
+				read_position(dirfd(folder), entry->d_name)};
+	if (folder)
+		closedir(folder);
+}
+
+/* Return by how much the position of a descriptor differs. */
+static uint64_t find_distance(const struct gt_host_positions *last,
+			      const struct gt_host_position *now)
+{
+	for (unsigned i = 0; i < last->count; i++)
+		if (last->entries[i].descriptor == now->descriptor)
+			return now->bytes > last->entries[i].bytes
+				       ? now->bytes - last->entries[i].bytes
+				       : last->entries[i].bytes - now->bytes;
+	return now->bytes; /* opened since */
+}
+
+uint64_t gt_host_descriptor_find_moving(struct gt_host_positions *last,
+					const struct gt_host_process *process, uint32_t tid,
+					char text[GT_HOST_TEXT_BYTES])
+{
+	const struct gt_host_position *moving = NULL;
+	struct gt_host_positions now;
+	uint64_t most = 0;
+
+	read_positions(process, tid, &now);
+	for (unsigned i = 0; last->pid == now.pid && i < now.count; i++) {
+		uint64_t distance = find_distance(last, &now.entries[i]);
+
+		if (distance > most) {
+			most = distance;
+			moving = &now.entries[i];
+		}
+	}
+	*last = now;
+	if (!moving)
+		return 0;
+	/* `now` is a copy of *last */
+	gt_host_descriptor_look(process, tid, moving->descriptor, text);
+	return (uint64_t)moving->descriptor + 1;
+}

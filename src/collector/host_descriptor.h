@@ -17,6 +17,28 @@ enum { GT_HOST_TEXT_BYTES = 192 };
 enum gt_host_state gt_host_descriptor_look(const struct gt_host_process *process, uint32_t tid,
 					   uint32_t descriptor, char text[GT_HOST_TEXT_BYTES]);
 
+/* Positions in the files that a process has open. */
+struct gt_host_position {
+	uint32_t descriptor;
+	uint64_t bytes;
+};
+enum { GT_HOST_POSITIONS = 64 };
+struct gt_host_positions {
+	uint32_t pid; /* 0: none */
+	unsigned count;
+	struct gt_host_position entries[GT_HOST_POSITIONS];
+};
+
+/**
+ * gt_host_descriptor_find_moving() - find the file whose position has changed most since the last
+ * call for the process
+ * @text: receives its path
+ * Return: its descriptor + 1; 0: none, or the first call for the process.
+ */
+uint64_t gt_host_descriptor_find_moving(struct gt_host_positions *last,
+					const struct gt_host_process *process, uint32_t tid,
+					char text[GT_HOST_TEXT_BYTES]);
+
 /* A pipe with the process at its other end; kept, because the search takes some ms. */
 struct gt_host_peer {
 	uint64_t inode;
@@ -30,6 +52,7 @@ enum { GT_HOST_PEERS = 64 };
 struct gt_host_peers {
 	struct gt_host_peer entries[GT_HOST_PEERS];
 	unsigned next;
+	struct gt_host_positions positions;
 };
 
 /**

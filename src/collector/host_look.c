@@ -21,8 +21,12 @@ enum {
 	 * kernel counts CPU time at ticks of up to 10 ms. */
 	RUNNING_MS = 12,
 	PATH_BYTES = 128,
-	/* CPU time in ns of a page fault, at least: with the clearing of 4 KiB, 0.5 to 2 us */
-	FAULT_NS = 500,
+	/* CPU time in ns of a page fault: with the clearing of 4 KiB and the later removal of the
+	 * page 0.5 to 2 us */
+	FAULT_NS = 1000,
+	/* CPU time of reads and writes of cached data, at least */
+	IO_BYTES_PER_NS = 8,
+	IO_CALL_NS = 250,
 };
 
 /* System calls --------------------------------------------------------------------- */
@@ -298,25 +302,36 @@ void gt_host_look_describe_holder(const struct gt_host_thread *t, enum gt_host_s
 		 operation ? operation : "");
 }
 
+enum gt_host_state gt_host_used_state(const struct gt_host_reading *before,
+				      const struct gt_host_reading *after)
+{
+	uint64_t cpu = after->cpu_ns - before->cpu_ns,
+		 faults = after->minor_faults - before->minor_faults,
+		 system = after->system_ns - before->system_ns,
+		 bytes = after->io_bytes - before->io_bytes,
+		 calls = after->io_calls - before->io_calls;
+
+	if (before->has_io && after->has_io &&
+	    bytes / IO_BYTES_PER_NS + calls * IO_CALL_NS > cpu / 3)
+		return GT_HOST_STATE_FILE;
+	/* Times in the kernel are exact to 10 ms. With huge pages, there are few faults. */
+	if (before->has_faults && after->has_faults && faults && cpu > 40 * MS)
+		return system > cpu / 3 ? GT_HOST_STATE_FAULTS : GT_HOST_STATE_COMPUTING;
+	if (before->has_faults && after->has_faults && faults * FAULT_NS > cpu / 3)
+		return GT_HOST_STATE_FAULTS;
+	return GT_HOST_STATE_COMPUTING;
+}
+
 enum gt_host_state gt_host_running_state(const struct gt_host_reading *before,
 					 const struct gt_host_reading *after)
 {
-	uint64_t cpu = after->cpu_ns - before->cpu_ns, delay = after->delay_ns - before->delay_ns,
-		 faults = after->minor_faults - before->minor_faults,
-		 system = after->system_ns - before->system_ns;
+	uint64_t cpu = after->cpu_ns - before->cpu_ns, delay = after->delay_ns - before->delay_ns;
 
 	if (!cpu && !delay)
 		/* the kernel counts the wait when it ends */
 		return after->ns - before->ns >= RUNNING_MS * MS ? GT_HOST_STATE_RUNNABLE
 								 : GT_HOST_STATE_UNKNOWN;
-	if (delay > cpu)
-		return GT_HOST_STATE_RUNNABLE;
-	if (!before->has_faults || !after->has_faults || !faults)
-		return GT_HOST_STATE_COMPUTING;
-	/* With huge pages there are few faults. Times in the kernel are exact to 10 ms. */
-	if (faults * FAULT_NS > cpu / 3 || (system > cpu / 2 && cpu > 20 * MS))
-		return GT_HOST_STATE_FAULTS;
-	return GT_HOST_STATE_COMPUTING;
+	return delay > cpu ? GT_HOST_STATE_RUNNABLE : gt_host_used_state(before, after);
 }
 
 /* The present state ------------------------------------------------------------------ */

@@ -35,8 +35,13 @@ void gt_host_look_describe(const struct gt_host_thread *t, struct gt_host_peers 
 void gt_host_look_describe_holder(const struct gt_host_thread *t, enum gt_host_state state,
 				  const char *operation, struct gt_host_look *look);
 
-/* Decide how a thread that was running between two readings was running: COMPUTING, RUNNABLE (it
- * waited for a processor) or FAULTS. UNKNOWN: the time between them is too short. */
+/* Decide what a thread used its processor for between two readings: COMPUTING, FAULTS, or FILE (it
+ * read or wrote data that the kernel had in memory). */
+enum gt_host_state gt_host_used_state(const struct gt_host_reading *before,
+				      const struct gt_host_reading *after);
+
+/* Decide the state of a thread that was running between two readings: RUNNABLE if it mostly waited
+ * for a processor, else gt_host_used_state(). UNKNOWN: the time between them is too short. */
 enum gt_host_state gt_host_running_state(const struct gt_host_reading *before,
 					 const struct gt_host_reading *after);
 

@@ -67,6 +67,19 @@ static void read_holder(struct gt_host_spell *s, struct gt_host_look *look)
 	gt_host_look_describe_holder(&s->thread, find_longest(s->holder_ns), NULL, look);
 }
 
+/* Find the file that a running thread reads or writes. */
+static void find_file(struct gt_host_spell *s, struct gt_host_peers *peers,
+		      const struct gt_host_reading *now)
+{
+	if (s->file.object || gt_host_used_state(&s->run, now) != GT_HOST_STATE_FILE)
+		return;
+	/* a thread that reads often has moved between two calls in a row */
+	for (int i = 0; i < 2 && !s->file.object; i++)
+		s->file.object =
+			gt_host_descriptor_find_moving(&peers->positions, s->thread.process,
+						       s->thread.tid, s->file.text);
+}
+
 int gt_host_spell_read(struct gt_host_spell *s, struct gt_host_peers *peers, bool is_last,
 		       struct gt_host_spell_reading *out)
 {
@@ -96,6 +109,8 @@ int gt_host_spell_read(struct gt_host_spell *s, struct gt_host_peers *peers, boo
 		gt_host_look_describe(&s->thread, peers, &out->look);
 	if (out->look.holder)
 		read_holder(s, &out->look);
+	if (s->is_open && s->last.letter == 'R' && out->reading.letter == 'R')
+		find_file(s, peers, &out->reading);
 	return 0;
 }
 
@@ -165,23 +180,62 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Add time in which the thread was running. */
+static void add_part(struct gt_host_spell *s, enum gt_host_state state, uint64_t start,
+		     uint64_t end, gt_host_row_function *put, void *data)
+{
+	const struct gt_host_look running = {0};
+
+	add_time(s, state, state == GT_HOST_STATE_FILE ? &s->file : &running, start, end, put,
+		 data);
+}
+
+/* Add time in which the thread both had a processor and waited for one, as two parts: it is not
+ * known when. A part of the same state as the row so far comes first. */
+static void add_two_parts(struct gt_host_spell *s, const struct gt_host_reading *now, uint64_t end,
+			  gt_host_row_function *put, void *data)
+{
+	enum gt_host_state used = gt_host_used_state(&s->run, now);
+	uint64_t cpu = now->cpu_ns - s->run.cpu_ns, delay = now->delay_ns - s->run.delay_ns;
+	bool is_used_first = s->since_ns && s->row.state == used;
+	double share = (double)(is_used_first ? cpu : delay) / (double)(cpu + delay);
+	uint64_t middle = s->run_ns + (uint64_t)((double)(end - s->run_ns) * share);
+
+	for (int i = 0; i < 2; i++) {
+		bool is_used = is_used_first == (i == 0);
+
+		add_part(s, is_used ? used : GT_HOST_STATE_RUNNABLE, i ? middle : s->run_ns,
+			 i ? end : middle, put, data);
+		s->row.cpu_ns += is_used ? cpu : 0;
+		s->row.delay_ns += is_used ? 0 : delay;
+	}
+}
+
+static bool is_running(enum gt_host_state state)
+{
+	return state == GT_HOST_STATE_COMPUTING || state == GT_HOST_STATE_RUNNABLE ||
+	       state == GT_HOST_STATE_FAULTS;
+}
+
 /* Add the time up to @end in which the thread was running. */
 static void add_running(struct gt_host_spell *s, const struct gt_host_reading *now, uint64_t end,
 			gt_host_row_function *put, void *data)
 {
-	const struct gt_host_look running = {0};
 	enum gt_host_state state = gt_host_running_state(&s->run, now);
 
 	if (end <= s->run_ns)
 		return;
+	if (now->cpu_ns - s->run.cpu_ns > USE_NS && now->delay_ns - s->run.delay_ns > USE_NS) {
+		add_two_parts(s, now, end, put, data);
+		return;
+	}
 	/* too short to know: the same as before, if the thread has been running before */
-	if (state == GT_HOST_STATE_UNKNOWN && s->since_ns &&
-	    (s->row.state == GT_HOST_STATE_COMPUTING || s->row.state == GT_HOST_STATE_RUNNABLE ||
-	     (s->row.state == GT_HOST_STATE_FAULTS && !s->row.call)))
+	if (state == GT_HOST_STATE_UNKNOWN && s->since_ns && !s->row.call &&
+	    is_running(s->row.state))
 		state = s->row.state;
 	if (state == GT_HOST_STATE_UNKNOWN)
 		return;
-	add_time(s, state, &running, s->run_ns, end, put, data);
+	add_part(s, state, s->run_ns, end, put, data);
 	add_use(&s->row, &s->run, now);
 }
 
@@ -215,6 +269,11 @@ static void found_running(struct gt_host_spell *s, const struct gt_host_reading 
 	use = least(use, since);
 	s->row.end = now->ns - use;
 	start_running(s, last, now->ns - use);
+	if (!s->run.has_io) {
+		s->run.io_bytes = now->io_bytes;
+		s->run.io_calls = now->io_calls;
+		s->run.has_io = now->has_io;
+	}
 	if (!s->run.has_faults) {
 		s->run.minor_faults = now->minor_faults;
 		s->run.system_ns = now->system_ns;
@@ -243,7 +302,7 @@ static void found_waiting(struct gt_host_spell *s, const struct gt_host_spell_re
 		if (use > USE_NS && use < now->ns - last->ns) {
 			s->row.end = start - use / 2;
 			start_running(s, last, s->row.end);
-			s->run.has_faults = false;
+			s->run.has_faults = s->run.has_io = false;
 			start += use / 2;
 			add_running(s, now, start, put, data);
 		} else {
@@ -270,7 +329,7 @@ static void add_last(struct gt_host_spell *s, const struct gt_host_reading *now,
 		if (use > USE_NS) {
 			s->row.end = end - use;
 			start_running(s, last, s->row.end);
-			s->run.has_faults = false;
+			s->run.has_faults = s->run.has_io = false;
 			add_running(s, now, end, put, data);
 		}
 	}
@@ -309,6 +368,7 @@ void gt_host_spell_end(struct gt_host_spell *s)
 	gt_host_thread_close(&s->holder);
 	gt_host_thread_init(&s->holder, s->thread.process, 0);
 	memset(&s->row, 0, sizeof s->row);
+	memset(&s->file, 0, sizeof s->file);
 	s->is_open = false;
 	s->since_ns = s->next_ns = s->quiet_ns = 0;
 }

@@ -37,6 +37,8 @@ struct gt_host_spell {
 	uint64_t since_ns;      /* start of the state of `row` */
 	uint64_t long_ns;       /* duration after which a part of the row is written */
 	uint64_t holder_ns[GT_HOST_STATE_COUNT];
+	/* file that the running thread reads or writes */
+	struct gt_host_look file;
 	/* for the caller: time of the next reading; time at which the thread was last seen without
 	 * progress */
 	uint64_t next_ns, quiet_ns;

@@ -188,6 +188,21 @@ static int read_stat(struct gt_host_thread *t, struct gt_host_reading *out)
 	return 0;
 }
 
+/* Read how much a running thread has read and written. */
+static void read_io(const struct gt_host_thread *t, struct gt_host_reading *out)
+{
+	uint64_t n[4];
+	char text[256];
+
+	if (gt_host_read_file(t->process, t->tid, "io", text, sizeof text) <= 0 ||
+	    sscanf(text, "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64,
+		   &n[0], &n[1], &n[2], &n[3]) != 4)
+		return;
+	out->io_bytes = n[0] + n[1];
+	out->io_calls = n[2] + n[3];
+	out->has_io = true;
+}
+
 int gt_host_thread_read(struct gt_host_thread *t, const struct gt_host_reading *last,
 			struct gt_host_reading *out)
 {
@@ -217,5 +232,7 @@ int gt_host_thread_read(struct gt_host_thread *t, const struct gt_host_reading *
 		out->letter = 'R';
 	else if (!t->syscall_error && out->letter == 'R') /* it has started to run in between */
 		out->call = -1;
+	if (out->letter == 'R' && !t->syscall_error)
+		read_io(t, out);
 	return 0;
 }

@@ -4,6 +4,7 @@
  *   schedstat   CPU time, time in which the thread waited for a processor, number of time slices
  *   syscall     the system call in which the thread waits, with its arguments; "running" otherwise
  *   stat        letter of the state, page faults
+ *   io          bytes and calls of a running thread that reads and writes
  *
  * `syscall` needs the rights of a debugger (ptrace). If they are missing, the letter of the state
  * is all that is known. */
@@ -44,6 +45,8 @@ struct gt_host_reading {
 	uint64_t cpu_ns, delay_ns, slices;
 	uint64_t minor_faults, major_faults;
 	uint64_t system_ns; /* part of the CPU time in the kernel, to 10 ms */
+	bool has_io;        /* true if the following numbers were read */
+	uint64_t io_bytes, io_calls;
 };
 
 /**

@@ -251,6 +251,26 @@ static void read_fifo(void)
 	close(fd);
 }
 
+/* Read a file that the kernel has in memory. */
+static void prepare_file(void)
+{
+	static char block[1 << 20];
+
+	ends[0] = open("./data", O_RDWR | O_CREAT, 0600);
+	EXPECT(ends[0] >= 0);
+	for (int i = 0; i < 64; i++)
+		EXPECT(write(ends[0], block, sizeof block) == sizeof block);
+}
+
+static void read_file(void)
+{
+	static char block[1 << 16];
+
+	for (uint64_t until = now_ns() + wait_ms * 1000000ull; now_ns() < until;)
+		if (read(ends[0], block, sizeof block) <= 0)
+			lseek(ends[0], 0, SEEK_SET);
+}
+
 static void prepare_nothing(void)
 {
 }
@@ -392,6 +412,7 @@ static const struct scene {
 	{"poll", prepare_pipe_process, poll_end},
 	{"socket", prepare_socket, read_end},
 	{"fifo", prepare_fifo, read_fifo},
+	{"file", prepare_file, read_file},
 	{"sleep", prepare_nothing, sleep_now},
 	{"child", prepare_nothing, wait_child},
 	{"compute", prepare_nothing, compute},
