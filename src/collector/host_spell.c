@@ -46,6 +46,7 @@ static enum gt_host_state find_longest(const uint64_t ns[GT_HOST_STATE_COUNT])
 static void read_holder(struct gt_host_spell *s, struct gt_host_look *look)
 {
 	const struct gt_host_reading before = s->holder_last;
+	const enum gt_host_state described = find_longest(s->holder_ns);
 	struct gt_host_reading now;
 	struct gt_host_look at;
 	bool is_first = s->holder.tid != look->holder;
@@ -55,7 +56,7 @@ static void read_holder(struct gt_host_spell *s, struct gt_host_look *look)
 		gt_host_thread_init(&s->holder, s->thread.process, look->holder);
 		memset(s->holder_ns, 0, sizeof s->holder_ns);
 	}
-	if (!gt_host_thread_read(&s->holder, NULL, &now)) {
+	if (!gt_host_thread_read(&s->holder, is_first ? NULL : &before, &now)) {
 		gt_host_look_at(&s->holder, &now, &at);
 		if (!is_first && before.letter == 'R' && at.state == GT_HOST_STATE_COMPUTING)
 			at.state = gt_host_running_state(&before, &now);
@@ -64,7 +65,10 @@ static void read_holder(struct gt_host_spell *s, struct gt_host_look *look)
 			is_first || at.state == GT_HOST_STATE_UNKNOWN ? 1 : now.ns - before.ns;
 		s->holder_last = now;
 	}
-	gt_host_look_describe_holder(&s->thread, find_longest(s->holder_ns), NULL, look);
+	if (!is_first && described == find_longest(s->holder_ns) && s->look.holder == look->holder)
+		memcpy(look->text, s->look.text, sizeof look->text);
+	else
+		gt_host_look_describe_holder(&s->thread, find_longest(s->holder_ns), NULL, look);
 }
 
 /* Find the file that a running thread reads or writes. */

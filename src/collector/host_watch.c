@@ -27,6 +27,9 @@
 #define BUDGET_PART     300
 /* CPU time that may be used at once, for example when many threads start to wait */
 #define BUDGET_BURST_NS (10 * MS)
+/* CPU time of the readings of one look, checked after every 8 of them */
+#define LOOK_MOST_NS    (1 * MS)
+#define SPENT_READS     8
 #define SLEEP_MOST_NS   (500 * MS)
 #define QUEUE_MOST      65536 /* rows that the collector has not written yet */
 /* a thread is read again after 1/20 of the time that it has been in its state, .. */
@@ -95,6 +98,10 @@ struct gt_host_watch {
 	struct gt_host_peers peers;          /* of the watch's thread */
 	/* age of the youngest spell at the newest look; UINT64_MAX: no thread calls a runtime */
 	uint64_t youngest_ns;
+	bool is_spent; /* true if the newest look must read no more threads */
+	unsigned reads;
+	/* thread at which the next look starts to read */
+	size_t turn_process, turn_thread;
 	int64_t budget_ns;
 	uint64_t spent_ns, looked_ns;
 };
@@ -585,23 +592,50 @@ static void forget_thread(struct gt_host_watch *w, struct watched_process *p, si
 	pthread_mutex_unlock(&w->lock);
 }
 
+/* Return true if the readings of this look have taken too long, so that the others must wait. */
+static bool is_spent(struct gt_host_watch *w)
+{
+	if (!w->is_spent && ++w->reads % SPENT_READS == 0)
+		w->is_spent = gt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->spent_ns > LOOK_MOST_NS;
+	return w->is_spent;
+}
+
+/* Read the threads of a process that are due, from @from up to @to. */
+static void read_process(struct gt_host_watch *w, size_t process, size_t from, size_t to)
+{
+	struct watched_process *p = w->processes[process];
+
+	for (size_t k = from; k < to; k++) {
+		struct watched_thread *t = &p->threads[k];
+
+		note_age(w, t);
+		if (t->is_gone) {
+			forget_thread(w, p, k);
+		} else if (t->is_due && (t->has_moved || !is_spent(w))) {
+			read_thread(w, p, k);
+			/* the next look starts after the last thread that was read */
+			w->turn_process = process;
+			w->turn_thread = k + 1;
+		}
+		t->has_moved = false;
+	}
+}
+
+/* Read the threads that are due, in turn. */
 static void read_threads(struct gt_host_watch *w)
 {
+	size_t first = w->count ? w->turn_process % w->count : 0,
+	       start = w->count ? w->turn_thread % (w->processes[first]->count + 1) : 0;
+
 	w->youngest_ns = UINT64_MAX;
-	for (size_t i = 0; i < w->count; i++) {
-		struct watched_process *p = w->processes[i];
+	w->is_spent = false;
+	for (size_t n = 0; n < w->count; n++) {
+		size_t process = (first + n) % w->count;
 
-		for (size_t k = 1; k < p->count; k++) {
-			struct watched_thread *t = &p->threads[k];
-
-			note_age(w, t);
-			if (t->is_gone)
-				forget_thread(w, p, k);
-			else if (t->is_due)
-				read_thread(w, p, k);
-			t->has_moved = false;
-		}
+		read_process(w, process, n ? 0 : start, w->processes[process]->count);
 	}
+	if (w->count)
+		read_process(w, first, 0, start);
 }
 
 /* The thread ------------------------------------------------------------------------ */
