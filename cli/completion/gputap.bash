@@ -74,7 +74,7 @@ _gputap_run() {
 	esac
 	if [[ $cur == -* ]]; then
 		_gputap_words "--output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --no-plugins --no-command --share --max-bytes --keep --trigger --keep-after --snapshots-most --snapshot-signal --wait --buffer
-			--block-size --when-full --threads --tool --stacks --host-state --paused --delay --duration --from --to --max-kernels --start-signal --stop-signal --help"
+			--block-size --when-full --threads --tool --stacks --host-state --sample-host --paused --delay --duration --from --to --max-kernels --start-signal --stop-signal --help"
 	else
 		COMPREPLY=($(compgen -c -- "$cur"))
 		[[ $cur == */* ]] && _gputap_any_file
@@ -141,7 +141,7 @@ _gputap_report() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
 	-t | --table)
-		_gputap_list "ranks rank_spread rank_waits operations ranges gpu_by_range failures kernels copies other memory graphs devices idle gaps patterns latency stacks processes threads open loss code_objects kernel_symbols"; return ;;
+		_gputap_list "ranks rank_spread rank_waits operations ranges gpu_by_range failures kernels copies other memory graphs devices idle gaps patterns latency stacks host_samples processes threads open loss code_objects kernel_symbols"; return ;;
 	-b | --by) _gputap_list "name device process thread queue range rank host"; return ;;
 	-s | --sort)
 		_gputap_words "total_ns self_ns share calls count mean_ns p50_ns p99_ns min_ns max_ns bytes bytes_per_s failed name"
