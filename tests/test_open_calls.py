@@ -159,6 +159,7 @@ def test_a_snapshot_has_the_open_call_and_the_capture_does_not(hang, refdev, tap
     tap("snapshot", "-q", "-o", "s.gputap", h.pid)
     call, = open_calls(tap, "s.gputap")
     assert call["name"] == "refdevStreamSynchronize" and call["open_ns"] >= SECOND
+    assert call["state"] == "condition"  # a worker of the device will wake the thread
     assert "Open: process " in tap("report", "s.gputap", "-t", "open").out
     assert "in refdevStreamSynchronize for " in tap("report", "s.gputap").out
     assert "refdevStreamSynchronize" in tap("info", "s.gputap").out

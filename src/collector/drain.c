@@ -290,7 +290,7 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 	gt_process_sum_counts(d, process, process->exited, &counts);
 	if (info.ended && !info.proper_end)
 		gt_events_write_open_calls(d, process, &counts);
-	gt_open_calls_write(d, process, true);
+	gt_open_calls_write_last(d, process);
 	gt_events_write_open_plugins(d, process);
 	/* the process has changed its own rank since its start: core/rank_variables.c */
 	if (!process->lost && memcmp(&process->rank, &info.rank, sizeof info.rank))

@@ -2,13 +2,16 @@
 /* See open_calls_live.h. */
 #include "collector/open_calls_live.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collector/announce.h"
 #include "collector/batch.h"
-#include "collector/ring_reader.h"
 #include "collector/guard.h"
+#include "collector/host_look.h"
+#include "collector/process_texts.h"
+#include "collector/ring_reader.h"
 #include "record/operation.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
@@ -324,47 +327,136 @@ static struct gt_record make_head(uint32_t op)
 	return (struct gt_record){sizeof(struct gt_record_open) / 8, GT_RECORD_OPEN, 0, op};
 }
 
-static void write_thread(struct gt_process *process, const struct gt_thread_calls *t, void *data)
+/* A thread with open calls, until the records of all threads are written. */
+struct found_thread {
+	struct gt_process *process;
+	struct gt_thread_calls calls;
+};
+
+struct found_threads {
+	struct found_thread *list;
+	size_t count, room;
+};
+
+static void keep_thread(struct gt_process *process, const struct gt_thread_calls *t, void *data)
 {
-	struct writing *w = data;
-	struct gt_ring *ring = &process->rings[t->slot];
+	struct found_threads *f = data;
+	struct found_thread *more;
 
 	if (!t->open_count)
 		return;
+	more = gt_grow(f->list, f->count, &f->room, sizeof *f->list);
+	if (!more)
+		return;
+	f->list = more;
+	f->list[f->count++] = (struct found_thread){process, *t};
+}
+
+/* @now: state of the thread; NULL: not known */
+static void write_thread(struct writing *w, const struct found_thread *f,
+			 const struct gt_host_now *now)
+{
+	const struct gt_thread_calls *t = &f->calls;
+	struct gt_ring *ring = &f->process->rings[t->slot];
+	bool is_known = now && !now->status;
+
 	/* a thread without records is not in the capture yet */
 	if (!ring->stream) {
 		ring->ordinal = t->ordinal;
-		gt_announce_thread(w->drain, process, t->slot);
+		gt_announce_thread(w->drain, f->process, t->slot);
 	}
 	for (unsigned i = 0; i < t->open_count; i++) {
 		const struct gt_open_call *call = &t->open[i];
-		const struct gt_record_open r = {.head = make_head(call->op),
-						 .start = call->start,
-						 .seen = t->seen,
-						 .id = call->id,
-						 .ordinal = t->ordinal,
-						 .communicator = call->communicator,
-						 .sequence = call->sequence,
-						 .peer = call->peer};
+		const struct gt_record_open r = {
+			.head = make_head(call->op),
+			.start = call->start,
+			.seen = t->seen,
+			.id = call->id,
+			.ordinal = t->ordinal,
+			.communicator = call->communicator,
+			.sequence = call->sequence,
+			.peer = call->peer,
+			.state = is_known ? (uint64_t)now->state | (uint64_t)now->call << 8 : 0,
+			.text = is_known ? gt_process_text_id(w->drain, f->process, now->text) : 0,
+		};
 
-		write_record(w, process, &r);
+		write_record(w, f->process, &r);
 	}
-	process->has_open_calls = true;
+	f->process->has_open_calls = true;
 }
 
-void gt_open_calls_write(struct gt_drain *d, struct gt_process *process, bool ended)
+/* Write the set of a process: all its entries of @f. @states: indexed as @f; NULL: not known */
+static void write_set(struct gt_drain *d, struct gt_process *process, const struct found_threads *f,
+		      const struct gt_host_now *states)
 {
 	struct writing w = {.drain = d};
 	bool had_any = process->has_open_calls;
 	struct gt_clock_tuple now;
 
 	process->has_open_calls = false;
-	if (!process->replaced)
-		look(d, process, 0, !ended, write_thread, &w);
+	for (size_t i = 0; i < f->count; i++)
+		if (f->list[i].process == process)
+			write_thread(&w, &f->list[i], states ? &states[i] : NULL);
 	if (had_any && !process->has_open_calls) {
 		gt_clock_tuple_take(d->folder->host_clock, &now);
 		write_record(&w, process,
 			     &(struct gt_record_open){.head = make_head(0), .seen = now.ticks});
 	}
 	gt_capture_stream_destroy(w.stream);
+}
+
+/* Read the states of all threads at once, because that takes some ms if any of them is running.
+ * Return NULL if none is readable. */
+static struct gt_host_now *read_states(const struct found_threads *f)
+{
+	struct gt_host_now *states = f->count ? calloc(f->count, sizeof *states) : NULL;
+	struct gt_host_now *asked = states ? calloc(f->count, sizeof *asked) : NULL;
+	unsigned n = 0;
+
+	for (size_t i = 0; asked && i < f->count; i++) {
+		const struct gt_process *process = f->list[i].process;
+
+		states[i].status = -ESRCH;
+		if (process->exited || process->is_unseen)
+			continue;
+		asked[n].pid = process->pid;
+		asked[n++].tid = f->list[i].calls.tid;
+	}
+	if (n)
+		gt_host_states_now(asked, n);
+	n = 0;
+	for (size_t i = 0; asked && i < f->count; i++)
+		if (!f->list[i].process->exited && !f->list[i].process->is_unseen)
+			states[i] = asked[n++];
+	if (!asked) {
+		free(states);
+		states = NULL;
+	}
+	free(asked);
+	return states;
+}
+
+void gt_open_calls_write_all(struct gt_drain *d)
+{
+	struct found_threads f = {0};
+	struct gt_host_now *states;
+
+	for (size_t i = 0; i < d->process_count; i++)
+		if (!d->processes[i]->replaced)
+			look(d, d->processes[i], 0, true, keep_thread, &f);
+	states = read_states(&f);
+	for (size_t i = 0; i < d->process_count; i++)
+		write_set(d, d->processes[i], &f, states);
+	free(states);
+	free(f.list);
+}
+
+void gt_open_calls_write_last(struct gt_drain *d, struct gt_process *process)
+{
+	struct found_threads f = {0};
+
+	if (!process->replaced)
+		look(d, process, 0, false, keep_thread, &f);
+	write_set(d, process, &f, NULL);
+	free(f.list);
 }

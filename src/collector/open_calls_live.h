@@ -49,9 +49,12 @@ typedef void gt_thread_calls_fn(struct gt_process *process, const struct gt_thre
 unsigned gt_open_calls_look(struct gt_drain *d, struct gt_process *process, uint64_t least_ticks,
 			    gt_thread_calls_fn *each, void *data);
 
-/* Write the process's open calls as GT_RECORD_OPEN. The records replace those that were written for
- * the process before. @ended: the process has ended or is no longer read; its rings are drained. */
-void gt_open_calls_write(struct gt_drain *d, struct gt_process *process, bool ended);
+/* Write the open calls of all processes as GT_RECORD_OPEN, with the states of their threads. The
+ * records replace those that were written before. */
+void gt_open_calls_write_all(struct gt_drain *d);
+/* The same for a process that has ended or is no longer read, after its last drain. The states are
+ * not known. */
+void gt_open_calls_write_last(struct gt_drain *d, struct gt_process *process);
 
 /* Return the duration of a tick of the host clock in ns, measured since the session's start. */
 double gt_open_calls_tick_ns(const struct gt_drain *d, const struct gt_clock_tuple *now);

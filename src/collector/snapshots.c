@@ -103,8 +103,7 @@ static void settle(struct gt_drain *d)
 		for (size_t k = 0; k < d->process_count; k++)
 			bytes += gt_drain_process(d, d->processes[k], GT_DRAIN_NOW, now);
 	}
-	for (size_t k = 0; k < d->process_count; k++)
-		gt_open_calls_write(d, d->processes[k], false);
+	gt_open_calls_write_all(d);
 	gt_host_watch_write_all(d->host_watch);
 	/* the rings are flushed before the sums are written, because a failed flush counts records
 	 * as lost */
