@@ -13,6 +13,7 @@ import mpi_jobs
 import pytest
 import python_tables
 
+from consumers import perfetto
 from control_programs import wait_until
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "open_calls"
@@ -163,6 +164,11 @@ def test_a_snapshot_has_the_open_call_and_the_capture_does_not(hang, refdev, tap
     assert "Open: process " in tap("report", "s.gputap", "-t", "open").out
     assert "in refdevStreamSynchronize for " in tap("report", "s.gputap").out
     assert "refdevStreamSynchronize" in tap("info", "s.gputap").out
+    tap("export", "s.gputap", "-o", "s.pftrace")
+    seen = perfetto.ask("s.pftrace", complaints=perfetto.COMPLAINTS, slices=perfetto.SLICES)
+    slices = [s for s in seen["slices"] if s["name"] == "refdevStreamSynchronize"]
+    assert [s["dur"] == -1 for s in slices] == [False, True] and not seen["complaints"]
+    assert slices[0]["tid"] == slices[1]["tid"] == call["tid"]
     h.end()
     assert open_calls(tap, "h.gputap") == []
     assert "Open" not in tap("report", "h.gputap").out

@@ -301,6 +301,8 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_view_op
 	if (!status)
 		status = gt_pf_pauses(x);
 	if (!status)
+		status = gt_pf_open_calls(x);
+	if (!status)
 		status = gt_pf_idle(x, options);
 	return gt_out_finish(&x->out, status);
 }

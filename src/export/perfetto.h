@@ -5,6 +5,7 @@
  *  - perfetto_ranges.c: ranges of the program
  *  - perfetto_replays.c: launches of graphs
  *  - perfetto_memory.c: memory in use
+ *  - perfetto_open.c: calls that had not returned
  *  - perfetto_pauses.c: times in which processes were not recorded
  *  - perfetto_idle.c: causes of idle time */
 #ifndef GPUTAP_EXPORT_PERFETTO_H
@@ -414,6 +415,9 @@ int gt_pf_memory(struct gt_pf *x);
 /* Write times in which processes were not recorded. Call after the last record. Return 0 or
  * negative errno with a cause. */
 int gt_pf_pauses(struct gt_pf *x);
+/* Write calls that had not returned. Call after the last record. Return 0 or negative errno with a
+ * cause. */
+int gt_pf_open_calls(struct gt_pf *x);
 /* Write the causes of idle time. Call after the last record. Return 0 or negative errno with a
  * cause. */
 int gt_pf_idle(struct gt_pf *x, const struct gt_view_options *options);
