@@ -314,6 +314,7 @@ static int run_status(int argc, char **argv)
 	struct status_choice choice = {0};
 	int option, code = GT_EXIT_OK;
 
+	gt_short_slice_take();
 	opterr = 0;
 	optind = 1;
 	while ((option = getopt_long(argc, argv, ":ah", status_options, NULL)) != -1)
