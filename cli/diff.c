@@ -23,6 +23,8 @@
 #include "util/error.h"
 
 #define NOISE_OF_ONE_RUN 0.02
+#define LEVEL            0.05 /* false discovery rate */
+#define LEVEL_OF_RUNS    0.01
 #define MOST_LOAD        0.95 /* processor load above which no comparison is possible */
 
 static const char *const keys[] = {"device", "rank", NULL};
@@ -695,6 +697,13 @@ static void allow_for_load(struct diff_result *result, const struct diff_options
 	double others = fmax(result->sides[DIFF_BASELINE].runs[0].others,
 			     result->sides[DIFF_CANDIDATE].runs[0].others);
 
+	/* a few runs often have the same noise by chance */
+	result->level = result->method == DIFF_BY_RUNS ? LEVEL_OF_RUNS : LEVEL;
+	for (unsigned s = 0; s < DIFF_SIDES; s++)
+		for (size_t i = 0; i < result->sides[s].run_count; i++) {
+			result->load = fmax(result->load, result->sides[s].runs[i].others);
+			result->wait_ns = fmax(result->wait_ns, result->sides[s].runs[i].wait_ns);
+		}
 	others = fmin(others, MOST_LOAD);
 	result->count_noise = result->noise;
 	if (result->method != DIFF_BY_BLOCKS || result->parts || options->noise >= 0 ||

@@ -482,34 +482,45 @@ static void print_silent_tables(uint32_t silent, FILE *out)
 	fprintf(out, "%s\n", ui_colors(out)->reset);
 }
 
-/* Print the largest changes in at most CHANGES_SHOWN lines, which follow the names of the files. */
+/* Print a change in one line. */
+static void print_change(const struct diff_result *result, const struct diff_pair *pair, FILE *out)
+{
+	const unsigned room = ui_room(out) - UI_INDENT;
+	size_t most = room;
+	char text[DIFF_TEXT];
+
+	do { /* cut the name, not the figures after it */
+		diff_describe_change(result, pair, most, text, sizeof text);
+		most -= 2;
+	} while (text_width(text) > room && most > 8);
+	fprintf(out, "%*s", UI_INDENT, "");
+	ui_put(out, text, room);
+	fputc('\n', out);
+}
+
+/* Print the largest changes in at most CHANGES_SHOWN lines, which follow the names of the files. In
+ * lines that are left, print rows that may have changed. */
 static void print_changes(const struct diff_result *result, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
-	const unsigned room = ui_room(out) - UI_INDENT;
-	char text[DIFF_TEXT];
-	size_t count, shown;
-	const struct diff_pair **list = diff_list_changes(result, &count);
+	size_t count, shown, unsure_count, lines;
+	const struct diff_pair **list = diff_list_changes(result, false, &count),
+			       **unsure = diff_list_changes(result, true, &unsure_count);
 
 	if (!count)
-		ui_print_sentence(out, c->green, "No change beyond noise.");
+		ui_print_sentence(out, unsure_count ? NULL : c->green, "No change beyond noise.");
 	shown = count > CHANGES_SHOWN ? CHANGES_SHOWN - 1 : count;
-	for (size_t i = 0; i < shown; i++) {
-		size_t most = room;
-
-		do { /* cut the name, not the figures after it */
-			diff_describe_change(result, list[i], most, text, sizeof text);
-			most -= 2;
-		} while (text_width(text) > room && most > 8);
-		fputs("  ", out);
-		ui_put(out, text, room);
-		fputc('\n', out);
-	}
+	for (size_t i = 0; i < shown; i++)
+		print_change(result, list[i], out);
 	if (shown < count)
-		fprintf(out, "  %s.. and %zu more changes, below%s\n", c->dim, count - shown,
-			c->reset);
+		fprintf(out, "%*s%s.. and %zu more changes, below%s\n", UI_INDENT, "", c->dim,
+			count - shown, c->reset);
+	lines = count ? count : 1;
+	for (size_t i = 0; i < unsure_count && lines + i < CHANGES_SHOWN; i++)
+		print_change(result, unsure[i], out);
 	fputc('\n', out);
 	free(list);
+	free(unsure);
 }
 
 void diff_print_text(const struct diff_result *result, const struct diff_options *options,
@@ -599,13 +610,13 @@ static void print_json_side(const struct diff_result *result, unsigned at, struc
 	json_close(j);
 }
 
-static void print_json_changes(const struct diff_result *result, struct json *j)
+static void print_json_changes(const struct diff_result *result, bool unsure, struct json *j)
 {
 	char text[DIFF_TEXT];
 	size_t count;
-	const struct diff_pair **list = diff_list_changes(result, &count);
+	const struct diff_pair **list = diff_list_changes(result, unsure, &count);
 
-	json_object(j, "changes");
+	json_object(j, unsure ? "unsure" : "changes");
 	json_count(j, "count", count);
 	json_array(j, "rows");
 	for (size_t i = 0; i < count; i++) {
@@ -654,9 +665,10 @@ void diff_print_json(const struct diff_result *result, const struct diff_options
 			   result->counts[v]);
 	json_close(&j);
 	json_count(&j, "tests", result->tests);
-	json_number(&j, "level", DIFF_LEVEL);
+	json_number(&j, "level", result->level);
 	json_bool(&j, "exact_counts", result->exact_counts);
-	print_json_changes(result, &j);
+	print_json_changes(result, false, &j);
+	print_json_changes(result, true, &j);
 	json_bool(&j, "over_limit", result->over > 0);
 	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++) {
 		struct grid g;
@@ -729,7 +741,7 @@ static void print_markdown_changes(const struct diff_result *result, FILE *out)
 {
 	char text[DIFF_TEXT];
 	size_t count;
-	const struct diff_pair **list = diff_list_changes(result, &count);
+	const struct diff_pair **list = diff_list_changes(result, false, &count);
 
 	for (size_t i = 0; i < count && i < USUAL_TOP; i++) {
 		diff_describe_change(result, list[i], DIFF_TEXT / 4, text, sizeof text);

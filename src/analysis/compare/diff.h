@@ -93,6 +93,8 @@ struct diff_run {
 	uint64_t units;      /* number of occurrences of the range */
 	uint32_t unit_slots; /* length of `of_units` */
 	double others;       /* processor load of other programs; 0: none, or not known */
+	/* mean wait for a processor of a thread that becomes ready; 0: none, or not known */
+	double wait_ns;
 	/* true if all GPU activities ran on GPUs, which processor load does not delay */
 	bool on_gpus;
 	struct gt_capture_health health;
@@ -153,8 +155,10 @@ enum diff_count_verdict {
 		DIFF_COUNT_VERDICT_COUNT
 };
 
-/* Largest false discovery rate at which a change is a verdict. */
-#define DIFF_LEVEL 0.05
+/* Assumed time for which a thread waits for a processor that another program uses. */
+#define DIFF_WAIT_NS 4e6
+/* Level of a test that is not corrected for the number of tests. */
+#define DIFF_LEVEL   0.05
 
 /* The statistic that a row shows and that its verdict uses. If this statistic changes in the
  * opposite direction from the row's total, the change of the total is noise. */
@@ -201,18 +205,26 @@ static inline double diff_added_ns(const struct diff_pair *pair)
 	return pair->total_ns[DIFF_CANDIDATE] - pair->total_ns[DIFF_BASELINE];
 }
 
+/* Kinds of rows whose noise between runs is similar. */
+enum diff_usual { DIFF_USUAL_GPU, DIFF_USUAL_HOST, DIFF_USUAL_SUMS, DIFF_USUAL_COUNT };
+
 struct diff_result {
 	struct diff_side sides[DIFF_SIDES];
 	enum diff_method method;
 	double noise;       /* additional noise of times, which the runs do not show */
 	double count_noise; /* additional noise of counts and of times on GPUs */
 	double others;      /* load of other programs, if it raised the noise; 0: it did not */
-	bool parts;         /* true if both sides are parts of one capture */
+	double load;        /* largest load of other programs during a run */
+	double wait_ns;     /* largest mean wait for a processor */
+	/* usual variances of medians and of totals between runs, by kind of row */
+	double usual[DIFF_USUAL_COUNT][2];
+	bool parts; /* true if both sides are parts of one capture */
 	bool per_unit;
 	char *unit;              /* name of the range; NULL: counts are per run */
 	struct diff_pair *pairs; /* ordered by table, then by change, largest first */
 	size_t pair_count;
 	size_t verdicts[DIFF_TOO_FEW + 1], counts[DIFF_COUNT_VERDICT_COUNT], judged, over;
+	double level;      /* largest false discovery rate at which a change is a verdict */
 	size_t tests;      /* number of tests that were corrected together */
 	bool exact_counts; /* true if the program determines counts, and no record is missing */
 	size_t in_both;    /* number of rows that both sides have, except totals and devices */
@@ -236,6 +248,8 @@ double diff_parts_of_run(const struct diff_result *result, unsigned side, size_t
 
 /* Add the candidate's rows of @from to @pair and mark @from as removed. */
 void diff_take_candidate(struct diff_pair *pair, struct diff_pair *from);
+/* Return true if the rows' times do not depend on the load of processors. */
+bool diff_is_on_gpus(const struct diff_result *result, enum diff_table table);
 /* Align kernels that differ only in their names: equal launches, similar times. */
 void diff_align_renamed(struct diff_result *result);
 
@@ -244,7 +258,7 @@ bool diff_counts_are_exact(const struct diff_result *result);
 /* Compare the counts of a row that both sides have. Call after finding longest_ns. */
 void diff_compare_counts(const struct diff_result *result, struct diff_pair *pair);
 /* Give the verdict on a count that was judged, after the correction for the number of tests. */
-void diff_judge_count(struct diff_pair *pair);
+void diff_judge_count(const struct diff_result *result, struct diff_pair *pair);
 
 /* Return @name without compiler-generated numbers, such as those of addresses and lambdas; NULL:
  * @name contains none. Owner: caller. */
@@ -282,8 +296,9 @@ void diff_describe(const struct diff_result *result, char *text, size_t size);
 void diff_describe_method(const struct diff_result *result, char *text, size_t size);
 bool diff_side_is_whole(const struct diff_side *side);
 /* Return the rows that changed, those of all tables, causes before effects and large changes before
- * small ones. Owner: caller. */
-const struct diff_pair **diff_list_changes(const struct diff_result *result, size_t *count);
+ * small ones. @unsure: rows that may have changed instead. Owner: caller. */
+const struct diff_pair **diff_list_changes(const struct diff_result *result, bool unsure,
+					   size_t *count);
 /* Describe the change of a row: "200 more clFinish: 200 -> 400, +1.20 ms". @most: room for the
  * name, in bytes. */
 void diff_describe_change(const struct diff_result *result, const struct diff_pair *pair,

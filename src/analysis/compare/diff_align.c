@@ -6,9 +6,10 @@
 
 #include "analysis/compare/diff.h"
 
-#define LEAST_IDLE   0.01 /* share of the run for a verdict on idle time */
-#define LEAST_WEIGHT 0.01 /* share of the table's time, for --fail-over */
-#define WAIT_NS      4e6  /* assumed wait for a processor that other programs use */
+#define LEAST_IDLE    0.01  /* share of the run for a verdict on idle time */
+#define LEAST_WEIGHT  0.01  /* share of the table's time, for --fail-over */
+#define LEAST_HOST    0.001 /* share of the run for a verdict on times of the host */
+#define USUAL_FREEDOM 3.0   /* weight of the usual variance of similar rows, in values */
 
 /* Pairs -------------------------------------------------------------------------------- */
 
@@ -176,11 +177,15 @@ static void sum_side(const struct diff_result *result, struct diff_pair *pair, u
 	find_median(result, pair, side);
 }
 
-static bool is_on_gpus(const struct diff_result *result, enum diff_table table)
+/* Return the smaller mean of the gaps of both sides. */
+static double shortest_gap(const struct diff_pair *pair)
 {
-	return table != DIFF_OPERATIONS && table != DIFF_RANGES && table != DIFF_IDLE &&
-	       diff_has_values(table) && result->sides[DIFF_BASELINE].runs[0].on_gpus &&
-	       result->sides[DIFF_CANDIDATE].runs[0].on_gpus;
+	double ns = INFINITY;
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		if (pair->count[side] > 0)
+			ns = fmin(ns, pair->total_ns[side] / pair->count[side]);
+	return fmax(1, ns);
 }
 
 /* Return the assumed noise between runs, which one run per side does not show. If other programs
@@ -190,12 +195,14 @@ static double noise_of_row(const struct diff_result *result, const struct diff_p
 {
 	double shortest = fmin(pair->median[DIFF_BASELINE], pair->median[DIFF_CANDIDATE]);
 
-	if (is_on_gpus(result, pair->table))
+	if (diff_is_on_gpus(result, pair->table))
 		return result->count_noise;
+	if (pair->table == DIFF_IDLE && result->others > 0)
+		return result->noise + result->wait_ns / shortest_gap(pair);
 	if (result->others <= 0 ||
 	    fmin(pair->count[DIFF_BASELINE], pair->count[DIFF_CANDIDATE]) >= DIFF_MANY_VALUES)
 		return result->noise;
-	return result->noise * (1 + WAIT_NS / fmax(1, shortest));
+	return result->noise * (1 + DIFF_WAIT_NS / fmax(1, shortest));
 }
 
 /* Compare one run per side. A row that consists of one number has no values. */
@@ -234,25 +241,104 @@ static size_t collect_runs(const struct diff_result *result, const struct diff_p
 	return n;
 }
 
+static enum diff_usual kind_of(enum diff_table table)
+{
+	if (table == DIFF_OPERATIONS || table == DIFF_RANGES)
+		return DIFF_USUAL_HOST;
+	return diff_has_values(table) && table != DIFF_IDLE ? DIFF_USUAL_GPU : DIFF_USUAL_SUMS;
+}
+
+/* The runs of both sides as values. */
+struct run_values {
+	struct diff_values sides[DIFF_SIDES];
+	double *logs[DIFF_SIDES];
+	double variance; /* mean variance of the runs' medians */
+};
+
+static void collect_values(const struct diff_result *result, const struct diff_pair *pair,
+			   bool totals, struct run_values *v)
+{
+	size_t n = 0;
+
+	v->variance = 0;
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		v->logs[side] = allocate_list(result->sides[side].run_count, sizeof *v->logs[side]);
+		v->sides[side].log = v->logs[side];
+		v->sides[side].count =
+			collect_runs(result, pair, side, totals, v->logs[side], &v->variance);
+		n += v->sides[side].count;
+	}
+	v->variance /= n ? (double)n : 1;
+}
+
+static void drop_values(struct run_values *v)
+{
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		free(v->logs[side]);
+}
+
+/* Return the variance of a row that consists of a few values, of which one may include a wait for a
+ * processor. */
+static double variance_of_wait(const struct diff_result *result, const struct diff_pair *pair)
+{
+	const double total = fmin(pair->total_ns[DIFF_BASELINE], pair->total_ns[DIFF_CANDIDATE]);
+	double wait;
+
+	if (pair->table == DIFF_IDLE) {
+		wait = log1p(result->wait_ns / shortest_gap(pair));
+		return wait * wait;
+	}
+	if (diff_is_on_gpus(result, pair->table) || total <= 0 || pair->table == DIFF_TOTALS ||
+	    fmin(pair->count[DIFF_BASELINE], pair->count[DIFF_CANDIDATE]) >= DIFF_MANY_VALUES)
+		return 0;
+	wait = log1p(DIFF_WAIT_NS * result->load / total);
+	return wait * wait;
+}
+
 static void compare_runs(const struct diff_result *result, struct diff_pair *pair, bool totals,
 			 struct diff_estimate *e)
 {
-	struct diff_noise noise = {.floor = result->noise};
-	double *values[DIFF_SIDES], variance = 0;
-	struct diff_values sides[DIFF_SIDES];
+	struct diff_noise noise = {
+		.floor = result->noise,
+		.usual = result->usual[kind_of(pair->table)][totals],
+	};
+	struct run_values v;
 
-	for (unsigned side = 0; side < DIFF_SIDES; side++) {
-		values[side] = allocate_list(result->sides[side].run_count, sizeof *values[side]);
-		sides[side].log = values[side];
-		sides[side].count =
-			collect_runs(result, pair, side, totals, values[side], &variance);
-	}
+	collect_values(result, pair, totals, &v);
+	noise.usual_freedom = noise.usual > 0 ? USUAL_FREEDOM : 0;
 	/* differences between runs cannot be smaller than the uncertainty of the runs' medians */
-	if (sides[0].count + sides[1].count)
-		noise.least = variance / (double)(sides[0].count + sides[1].count);
-	diff_compare_values(&sides[0], &sides[1], &noise, e);
-	for (unsigned side = 0; side < DIFF_SIDES; side++)
-		free(values[side]);
+	noise.least = fmax(v.variance, variance_of_wait(result, pair));
+	diff_compare_values(&v.sides[0], &v.sides[1], &noise, e);
+	drop_values(&v);
+}
+
+/* Find the usual variances between runs: the medians over the rows of each kind. */
+static void find_usual(struct diff_result *result)
+{
+	double *variances[DIFF_USUAL_COUNT];
+
+	for (unsigned totals = 0; totals < 2; totals++) {
+		size_t counts[DIFF_USUAL_COUNT] = {0};
+
+		for (unsigned k = 0; k < DIFF_USUAL_COUNT; k++)
+			variances[k] = allocate_list(result->pair_count + 1, sizeof *variances[k]);
+		for (size_t i = 0; i < result->pair_count; i++) {
+			const enum diff_usual kind = kind_of(result->pairs[i].table);
+			struct run_values v;
+			double variance;
+
+			collect_values(result, &result->pairs[i], totals, &v);
+			variance = diff_variance_of_runs(&v.sides[0], &v.sides[1]);
+			drop_values(&v);
+			if (variance >= 0)
+				variances[kind][counts[kind]++] = variance;
+		}
+		for (unsigned k = 0; k < DIFF_USUAL_COUNT; k++) {
+			qsort(variances[k], counts[k], sizeof *variances[k], compare_doubles);
+			result->usual[k][totals] = counts[k] ? variances[k][counts[k] / 2] : 0;
+			free(variances[k]);
+		}
+	}
 }
 
 /* Compare the occurrences of the range that contain records of the row. */
@@ -360,6 +446,13 @@ static double longest_of(const struct diff_result *result)
 	return ns;
 }
 
+/* Return true if the row changed by enough time for a verdict. */
+static bool is_relevant(const struct diff_result *result, const struct diff_pair *pair)
+{
+	return kind_of(pair->table) != DIFF_USUAL_HOST ||
+	       diff_moved(result, pair, result->parts ? 0 : LEAST_HOST);
+}
+
 static enum diff_verdict judge_pair(const struct diff_result *result, const struct diff_pair *pair)
 {
 	if (pair->table == DIFF_IDLE) { /* a missing cause took no time */
@@ -371,7 +464,7 @@ static enum diff_verdict judge_pair(const struct diff_result *result, const stru
 		if (!diff_has_side(result, pair, DIFF_CANDIDATE))
 			return DIFF_GONE;
 	}
-	if (pair->judged && pair->q <= DIFF_LEVEL)
+	if (pair->judged && pair->q <= result->level && is_relevant(result, pair))
 		return diff_change_of(pair) > 0 ? DIFF_SLOWER : DIFF_FASTER;
 	if (pair->count_verdict == DIFF_COUNT_MORE)
 		return DIFF_MORE;
@@ -387,8 +480,10 @@ static enum diff_verdict judge_pair(const struct diff_result *result, const stru
 	    (diff_is_significant(&pair->of_median) || diff_is_significant(&pair->of_mean)))
 		/* the single values got faster and the total slower, or vice versa */
 		return DIFF_UNSURE;
+	if (result->method == DIFF_BY_RUNS) /* a change, but not among so many rows */
+		return pair->judged && pair->p <= DIFF_LEVEL ? DIFF_UNSURE : DIFF_NOISE;
 	return result->method == DIFF_BY_BLOCKS && pair->of_mean.known &&
-			       fabs(pair->of_mean.change) > result->noise
+			       fabs(pair->of_mean.change) > result->count_noise
 		       ? DIFF_UNSURE
 		       : DIFF_NOISE;
 }
@@ -418,7 +513,7 @@ static void control_discoveries(struct diff_result *result)
 			pair->q = p[n++];
 		if (pair->count_judged)
 			pair->count_q = p[n++];
-		diff_judge_count(pair);
+		diff_judge_count(result, pair);
 	}
 	free(p);
 }
@@ -513,6 +608,8 @@ void diff_align(struct diff_result *result, const struct diff_options *options)
 {
 	align_pairs(result);
 	result->exact_counts = diff_counts_are_exact(result);
+	if (result->method == DIFF_BY_RUNS)
+		find_usual(result);
 	for (size_t i = 0; i < result->pair_count; i++) {
 		struct diff_pair *pair = &result->pairs[i];
 

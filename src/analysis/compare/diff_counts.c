@@ -187,9 +187,9 @@ void diff_compare_counts(const struct diff_result *result, struct diff_pair *pai
 		free(counts[side].logs);
 }
 
-void diff_judge_count(struct diff_pair *pair)
+void diff_judge_count(const struct diff_result *result, struct diff_pair *pair)
 {
-	if (!pair->count_judged || pair->count_q > DIFF_LEVEL)
+	if (!pair->count_judged || pair->count_q > result->level)
 		return;
 	pair->count_verdict = pair->count[DIFF_CANDIDATE] > pair->count[DIFF_BASELINE]
 				      ? DIFF_COUNT_MORE

@@ -157,7 +157,7 @@ void diff_describe_method(const struct diff_result *result, char *text, size_t s
 		snprintf(tests, sizeof tests,
 			 " All %s tests of all tables are corrected together (false discovery rate "
 			 "%g%%).",
-			 show_count(result->tests), DIFF_LEVEL * 100);
+			 show_count(result->tests), result->level * 100);
 	snprintf(text, size, "%s %s%s%s", noise, describe_counts(result), tests,
 		 result->method == DIFF_BY_BLOCKS && !result->parts
 			 ? " Several runs per side measure the noise between runs."
@@ -176,7 +176,7 @@ bool diff_side_is_whole(const struct diff_side *side)
 
 /* Places of a row in the list of changes. Causes precede effects: a slower kernel makes waiting
  * calls, ranges, idle times and totals longer. */
-enum rank { RANK_GPU, RANK_COUNT, RANK_CALL, RANK_IDLE, RANK_RANGE, RANK_TOTAL, RANK_NONE };
+enum rank { RANK_GPU, RANK_COUNT, RANK_CALL, RANK_IDLE, RANK_RANGE, RANK_TOTAL };
 
 static bool is_gpu_table(enum diff_table table)
 {
@@ -189,13 +189,18 @@ static bool has_other_count(const struct diff_pair *pair)
 	return pair->count_verdict == DIFF_COUNT_MORE || pair->count_verdict == DIFF_COUNT_FEWER;
 }
 
-static enum rank rank_of(const struct diff_pair *pair)
+static bool is_change(const struct diff_pair *pair)
 {
 	const bool one_side = pair->verdict == DIFF_NEW || pair->verdict == DIFF_GONE;
 	const bool moved = pair->verdict == DIFF_SLOWER || pair->verdict == DIFF_FASTER;
 
-	if (!one_side && !moved && !has_other_count(pair) && !pair->renamed)
-		return RANK_NONE;
+	return one_side || moved || has_other_count(pair) || pair->renamed;
+}
+
+static enum rank rank_of(const struct diff_pair *pair)
+{
+	const bool one_side = pair->verdict == DIFF_NEW || pair->verdict == DIFF_GONE;
+
 	if (is_gpu_table(pair->table))
 		return RANK_GPU;
 	switch (pair->table) {
@@ -221,13 +226,14 @@ static int compare_changes(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-const struct diff_pair **diff_list_changes(const struct diff_result *result, size_t *count)
+const struct diff_pair **diff_list_changes(const struct diff_result *result, bool unsure,
+					   size_t *count)
 {
 	const struct diff_pair **list = allocate_list(result->pair_count + 1, sizeof *list);
 
 	*count = 0;
 	for (size_t i = 0; i < result->pair_count; i++)
-		if (rank_of(&result->pairs[i]) != RANK_NONE)
+		if (unsure ? result->pairs[i].verdict == DIFF_UNSURE : is_change(&result->pairs[i]))
 			list[(*count)++] = &result->pairs[i];
 	qsort(list, *count, sizeof *list, compare_changes);
 	return list;
@@ -307,7 +313,7 @@ static void describe_one_side(const struct diff_pair *pair, const char *name, co
 /* Return the word for a change of the row's time. */
 static const char *moved_as(const struct diff_pair *pair)
 {
-	if (pair->table == DIFF_IDLE)
+	if (pair->table == DIFF_IDLE && pair->verdict != DIFF_UNSURE)
 		return pair->verdict == DIFF_SLOWER ? "longer" : "shorter";
 	return diff_verdict_name(pair->verdict);
 }
@@ -317,7 +323,8 @@ static void add_time(const struct diff_pair *pair, const char *as, char *text, s
 {
 	const double added = diff_added_ns(pair);
 	const size_t used = strlen(text);
-	const bool moved = pair->verdict == DIFF_SLOWER || pair->verdict == DIFF_FASTER;
+	const bool moved = pair->verdict == DIFF_SLOWER || pair->verdict == DIFF_FASTER ||
+			   pair->verdict == DIFF_UNSURE;
 	char change[32] = "";
 
 	if (moved && pair->by != DIFF_TOTAL) {

@@ -99,3 +99,10 @@ void diff_take_candidate(struct diff_pair *pair, struct diff_pair *from)
 	pair->name = from->name;
 	from->table = DIFF_TABLE_COUNT; /* marks the pair as removed */
 }
+
+bool diff_is_on_gpus(const struct diff_result *result, enum diff_table table)
+{
+	return table != DIFF_OPERATIONS && table != DIFF_RANGES && table != DIFF_IDLE &&
+	       diff_has_values(table) && result->sides[DIFF_BASELINE].runs[0].on_gpus &&
+	       result->sides[DIFF_CANDIDATE].runs[0].on_gpus;
+}

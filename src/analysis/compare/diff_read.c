@@ -22,6 +22,7 @@
 #include "analysis/tables/summary.h"
 #include "util/error.h"
 
+#define MOST_LOAD 0.95
 enum { UNIT_SLOTS = 4096 }; /* largest number of occurrences of a range for which times are kept */
 
 struct reading {
@@ -177,14 +178,12 @@ static uint32_t row_of_idle(struct reading *r, uint32_t at, enum gt_idle_cause c
 	const struct idle_owner *owner = &r->s->idle.rows[at].owner;
 	const uint32_t rank =
 		owner->place == LOOKUP_NONE ? LOOKUP_NONE : r->s->places[owner->place].rank;
+	const uint32_t number = at * GT_IDLE_COUNT + cause;
 	uint32_t *row;
 	char name[256];
 
-	r->row_of_idle = resize_list(r->row_of_idle, r->idle_room, (at + 1) * GT_IDLE_COUNT,
-				     sizeof *r->row_of_idle);
-	for (; r->idle_room < (at + 1) * GT_IDLE_COUNT; r->idle_room++)
-		r->row_of_idle[r->idle_room] = 0;
-	row = &r->row_of_idle[at * GT_IDLE_COUNT + cause];
+	GROW_LIST(r->row_of_idle, number, r->idle_room);
+	row = &r->row_of_idle[number];
 	if (!*row) {
 		snprintf(name, sizeof name, "device %" PRIu32 ": %s", owner->device,
 			 gt_idle_cause_text(cause));
@@ -453,12 +452,26 @@ static bool is_on_gpus(const struct reading *r)
 	for (uint32_t i = 0; i < s->track_count; i++) {
 		const struct gt_object_info *device =
 			gt_capture_device(r->capture, s->tracks[i].device);
-		const char *type = device ? gt_object_value(device, "type") : NULL;
+		const char *type = device ? gt_object_value(device, "type") : NULL,
+			   *name = device ? gt_object_value(device, "name") : NULL;
 
-		if (!type || strcmp(type, "gpu") != 0)
+		/* 'gputap soft' runs the kernels of CUDA and Level Zero on processors */
+		if (!type || strcmp(type, "gpu") != 0 || (name && strstr(name, "gputap software")))
 			return false;
 	}
 	return true;
+}
+
+/* Note the load of the busiest host. A thread that becomes ready waits only if other programs use
+ * all processors, and then for those in the queue. */
+static void read_load(struct diff_run *run, const struct gt_machine_load *load)
+{
+	const double others = gt_machine_load_of_others(load), most = fmin(others, MOST_LOAD);
+
+	if (!(others > run->others))
+		return;
+	run->others = others;
+	run->wait_ns = DIFF_WAIT_NS * pow(most, fmax(1, load->processors)) / (1 - most);
 }
 
 static void read_heads(struct reading *r)
@@ -485,11 +498,8 @@ static void read_heads(struct reading *r)
 	r->run->command = copy_text(s->files[0].command);
 	r->run->host = copy_text(s->files[0].host);
 	r->run->start_unix_ns = s->files[0].realtime_ns;
-	/* keep the load of the busiest host */
 	for (size_t i = 0; i < gt_capture_session_count(r->capture); i++)
-		r->run->others =
-			fmax(r->run->others, gt_machine_load_of_others(
-						     &gt_capture_session_at(r->capture, i)->load));
+		read_load(r->run, &gt_capture_session_at(r->capture, i)->load);
 }
 
 static int read_rows(struct reading *r, const char *unit, bool keep_series)

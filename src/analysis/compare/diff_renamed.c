@@ -9,7 +9,8 @@
 
 #include "analysis/compare/diff.h"
 
-#define SIMILAR_TIME 1.25 /* largest ratio of the medians */
+#define SIMILAR_TIME 1.25 /* largest ratio of the medians, without load of other programs */
+#define MOST_LOAD    0.95
 
 /* Return the first row of a side; NULL: the side has none. */
 static const struct diff_row *first_row(const struct diff_result *result,
@@ -45,9 +46,13 @@ static bool are_alike(const struct diff_result *result, const struct diff_pair *
 	const struct diff_row *b = first_row(result, baseline, DIFF_BASELINE),
 			      *c = first_row(result, candidate, DIFF_CANDIDATE);
 
+	double times = SIMILAR_TIME;
+
+	if (!diff_is_on_gpus(result, DIFF_KERNELS))
+		times /= 1 - fmin(result->load, MOST_LOAD);
 	return baseline->device == candidate->device && baseline->rank == candidate->rank &&
 	       b->count == c->count && b->sizes == c->sizes && b->median > 0 && c->median > 0 &&
-	       fabs(log(b->median / c->median)) < log(SIMILAR_TIME) &&
+	       fabs(log(b->median / c->median)) < log(times) &&
 	       !differ_in_numbers(baseline->name, candidate->name);
 }
 

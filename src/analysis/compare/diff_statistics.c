@@ -5,7 +5,8 @@
  *
  *   one run per side   bootstrap of blocks that do not overlap (Carlstein 1986), with two block
  *                      sizes (after Flyvbjerg, Petersen 1989). Ours: add_drift(), between_runs().
- *   several values     Student's t with a common variance (Student 1908); from ROBUST values on,
+ *   several values     Student's t with a common variance (Student 1908), to which the usual
+ *                      variance of similar rows is added (Smyth 2004); from ROBUST values on,
  *                      median and MAD (Hampel 1974). serial_factor(): variance of correlated values
  *                      (Bayley, Hammersley 1946). Ours: share_as_far().
  *   smallest effect    test of an interval null hypothesis (Hodges, Lehmann 1954)
@@ -32,6 +33,7 @@ enum {
  * square. */
 #define BETWEEN        0.01
 #define BETWEEN_STATES 0.2
+#define BETWEEN_SUMS   0.01 /* the same for sums of gaps, whose lengths differ by factors */
 
 /* Student's t ------------------------------------------------------------------------- */
 
@@ -353,6 +355,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* Squared standard errors of the logarithms of the ratios of medians and means. */
 struct series_errors {
 	double median, mean, freedom;
+	double spread; /* variance of single values */
 };
 
 /* Return false if the noise of so few values is unknown. */
@@ -363,7 +366,6 @@ static bool find_errors(const struct diff_series *baseline, const struct diff_se
 	unsigned blocks = (unsigned)least(least(BLOCKS, values),
 					  least(baseline->cell_count, candidate->cell_count));
 	struct errors of_median, of_mean;
-	double between;
 
 	if (blocks < LEAST_VALUES)
 		return false;
@@ -377,9 +379,9 @@ static bool find_errors(const struct diff_series *baseline, const struct diff_se
 		of_mean.ratio = add_drift(&of_mean, &coarse_mean);
 		e->freedom = BLOCKS_COARSE - 1;
 	}
-	between = between_runs(variance_of_values(baseline, candidate));
-	e->median = of_median.ratio + between;
-	e->mean = of_mean.ratio + between;
+	e->median = of_median.ratio;
+	e->mean = of_mean.ratio;
+	e->spread = variance_of_values(baseline, candidate);
 	return true;
 }
 
@@ -389,6 +391,7 @@ void diff_compare_series(const struct diff_series *baseline, const struct diff_s
 	double middle_baseline = diff_series_median(baseline),
 	       middle_candidate = diff_series_median(candidate);
 	struct series_errors e;
+	double between;
 
 	*median = *mean = (struct diff_estimate){0};
 	if (middle_baseline <= 0 || middle_candidate <= 0 || baseline->total <= 0 ||
@@ -403,8 +406,11 @@ void diff_compare_series(const struct diff_series *baseline, const struct diff_s
 	mean->change = mean->candidate / mean->baseline - 1;
 	if (!find_errors(baseline, candidate, &e))
 		return;
-	judge(median, log(middle_candidate / middle_baseline), sqrt(e.median), e.freedom, floor);
-	judge(mean, log(mean->candidate / mean->baseline), sqrt(e.mean), e.freedom, floor);
+	between = between_runs(e.spread);
+	judge(median, log(middle_candidate / middle_baseline), sqrt(e.median + between), e.freedom,
+	      floor);
+	judge(mean, log(mean->candidate / mean->baseline), sqrt(e.mean + between), e.freedom,
+	      floor);
 }
 
 void diff_compare_sums(const struct diff_series *baseline, const struct diff_series *candidate,
@@ -422,7 +428,7 @@ void diff_compare_sums(const struct diff_series *baseline, const struct diff_ser
 	if (!find_errors(baseline, candidate, &e))
 		return;
 	/* independent events vary by the square root of their number */
-	e.mean += 1 / (double)baseline->count + 1 / (double)candidate->count;
+	e.mean += BETWEEN_SUMS + 1 / (double)baseline->count + 1 / (double)candidate->count;
 	judge(sum, log(candidate->total / baseline->total), sqrt(e.mean), e.freedom, floor);
 }
 
@@ -551,6 +557,9 @@ void diff_compare_values(const struct diff_values *baseline, const struct diff_v
 	}
 	rare = share_as_far(baseline, at_baseline, candidate, at_candidate);
 	free(r);
+	variance = (freedom * variance + noise->usual_freedom * noise->usual) /
+		   (freedom + noise->usual_freedom);
+	freedom += noise->usual_freedom;
 	variance = fmax(variance, noise->least);
 	if (robust) { /* the variance of a median is pi/2 times that of a mean */
 		of_baseline *= n > 2 ? M_PI_2 : 1;
@@ -559,6 +568,23 @@ void diff_compare_values(const struct diff_values *baseline, const struct diff_v
 	squared = variance * (of_baseline / (double)n + of_candidate / (double)m);
 	judge(e, at_candidate - at_baseline, sqrt(squared), freedom, noise->floor);
 	e->p = fmax(e->p, rare);
+}
+
+double diff_variance_of_runs(const struct diff_values *baseline,
+			     const struct diff_values *candidate)
+{
+	const size_t n = baseline->count, m = candidate->count;
+	const bool robust = n >= ROBUST || m >= ROBUST;
+	double variance, *r;
+
+	if (!n || !m || n + m < 3)
+		return -1;
+	r = residuals_of(baseline, location_of(baseline, robust), candidate,
+			 location_of(candidate, robust));
+	variance = robust ? robust_variance(r, n + m, (double)(n + m - 2))
+			  : plain_variance(r, n + m, (double)(n + m - 2));
+	free(r);
+	return variance;
 }
 
 double diff_variance_of_median(const struct diff_series *s)

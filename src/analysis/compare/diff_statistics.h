@@ -41,6 +41,8 @@ struct diff_values {
 struct diff_noise {
 	double least; /* smallest variance to assume for a value */
 	double floor;
+	/* usual variance of similar rows, which counts as much as this number of values; 0: none */
+	double usual, usual_freedom;
 	/* true if the values are in chronological order, so that neighbours may be correlated */
 	bool in_order;
 };
@@ -48,6 +50,10 @@ struct diff_noise {
  * the median absolute deviation, so that a few outliers do not hide a change. */
 void diff_compare_values(const struct diff_values *baseline, const struct diff_values *candidate,
 			 const struct diff_noise *noise, struct diff_estimate *e);
+
+/* Return the common variance of the values of both sides; negative: unknown. */
+double diff_variance_of_runs(const struct diff_values *baseline,
+			     const struct diff_values *candidate);
 
 /* Return the variance of the logarithm of a series' median, estimated from order statistics. */
 double diff_variance_of_median(const struct diff_series *s);
