@@ -74,6 +74,8 @@ static struct use find_use(const struct idle_interval *v, const struct idle_stat
 	between = last->start > first->start ? last->start - first->start : 1;
 	other = between > length ? between - length : 0;
 	cpu = b->cpu_ns - a->cpu_ns;
+	if (last->start < v->to) /* the thread read its usage and its stack */
+		cpu += v->to - last->start;
 	/* much other time: known only if the thread ran all the time */
 	if (other > length && cpu < between - between / 20)
 		return (struct use){.is_known = false};
