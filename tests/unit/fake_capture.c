@@ -390,6 +390,13 @@ bool gt_capture_wants(const struct gt_capture *c, const struct gt_item *item)
 	return true;
 }
 
+const struct gt_open_call_info *gt_capture_open_calls(const struct gt_capture *c, size_t *count)
+{
+	(void)c;
+	*count = 0;
+	return NULL;
+}
+
 const struct gt_window_info *gt_capture_windows(const struct gt_capture *c, uint32_t process,
 						size_t *count)
 {
