@@ -67,6 +67,7 @@ static uint32_t find_mark(uint64_t head)
 		info = gt_operation((uint32_t)(head >> 32));
 		return info && info->mark ? UINT32_C(1) << info->mark : 0;
 	case GT_RECORD_EXTERNAL: return GT_FILE_EXTERNAL;
+	case GT_RECORD_HOST: return GT_FILE_HOST;
 	default: return 0;
 	}
 }

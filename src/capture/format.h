@@ -136,7 +136,7 @@ struct gt_file_bounds {
 	 * offset */
 	uint32_t bytes;
 	/* one bit per enum gt_range_mark of the block's calls; GT_FILE_EXTERNAL: the block contains
-	 * external ids */
+	 * external ids; GT_FILE_HOST: it contains states of threads */
 	uint32_t marks;
 	uint32_t device_entries; /* GT_FILE_DEVICES_LOST: the activities' times are unknown */
 	uint32_t reserved;
@@ -144,6 +144,7 @@ struct gt_file_bounds {
 static_assert(sizeof(struct gt_file_bounds) == 16, "file format");
 
 #define GT_FILE_EXTERNAL     (UINT32_C(1) << 31)
+#define GT_FILE_HOST         (UINT32_C(1) << 30)
 #define GT_FILE_DEVICES_LOST UINT32_MAX
 #define GT_FILE_DEVICES_MAX  8u
 

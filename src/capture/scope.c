@@ -69,7 +69,7 @@ static bool has_activity(const struct gt_capture *c, const struct scope *s,
 bool gt_scope_has_block(const struct gt_capture *c, const struct scope *s,
 			const struct stream_block *b)
 {
-	if (b->marks & (PAIRS | GT_FILE_EXTERNAL) || b->unbounded)
+	if (b->marks & (PAIRS | GT_FILE_EXTERNAL | GT_FILE_HOST) || b->unbounded)
 		return true;
 	if (b->first_ticks <= b->last_ticks &&
 	    has_stamps(s, gt_host_clock_lines(gt_session_of(c, b->process)->host), b->first_ticks,

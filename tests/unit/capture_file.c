@@ -651,6 +651,47 @@ UNIT_TEST(kinds_of_records_that_are_not_known_are_kept_and_skipped)
 	gt_capture_close(c);
 }
 
+/* Count the states of threads that a cursor restricted to a time range returns. */
+static unsigned count_states(const struct gt_capture *c, struct gt_time_range span)
+{
+	const struct gt_scope scope = {.spans = &span, .count = 1};
+	const struct gt_item *item;
+	struct gt_cursor *k;
+	unsigned count = 0;
+
+	CHECK_OK(gt_cursor_create(c, &k));
+	gt_cursor_take_host(k);
+	CHECK_OK(gt_cursor_take_scope(k, &scope));
+	while (gt_cursor_next(k, &item) == 1)
+		count += item->kind == GT_RECORD_HOST;
+	gt_cursor_destroy(k);
+	return count;
+}
+
+UNIT_TEST(states_of_threads_are_found_in_a_time_range_without_calls)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	struct gt_capture *c;
+	uint64_t *state;
+
+	records_call(&r, 1, 0, 0, GT_ID(1, 1), 1000000000, 1000000001, 0);
+	write_records(s, &r, &counts);
+	CHECK_OK(gt_capture_flush(w)); /* the state gets a block of its own */
+	r.count = 0;
+	state = records_add(&r, sizeof(struct gt_record_host) / 8, GT_RECORD_HOST, GT_HOST_STATE,
+			    5);
+	state[1] = 1000500000;
+	state[2] = 1000600000;
+	write_records(s, &r, &counts);
+	capture_finish(w, s, &counts);
+	c = open_capture(path);
+	CHECK_EQ(count_states(c, (struct gt_time_range){1000550000, 1000560000}), 1);
+	gt_capture_close(c);
+}
+
 UNIT_TEST(a_record_as_long_as_records_can_be_is_kept)
 {
 	const char *path = file_name("a.gputap");
