@@ -52,12 +52,12 @@ struct stuck_list {
  * out. */
 void stuck_list_read(struct stuck_list *l, const struct session_list *sessions,
 		     const struct session_found *only, uint64_t least_ms);
-/* Query one session by its folder. "": no session. */
+/* Query the session of a folder. "": no session. */
 void stuck_list_ask(struct stuck_list *l, const char *folder, uint64_t least_ms);
 void stuck_list_fini(struct stuck_list *l);
 
 /* Print a table in which equal rows of several processes are one. @all: also threads outside any
- * call of processes that make progress. Prints nothing if there are no rows. */
+ * call of processes that make progress. Without rows, prints nothing. */
 void stuck_list_print_text(const struct stuck_list *l, FILE *out, bool all, size_t top);
 /* Print the member "threads" with a row for each thread. */
 void stuck_list_print_json(const struct stuck_list *l, struct json *j);
