@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints the predictions of `gputap what-if`. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "cli/grid.h"
 #include "cli/ui.h"
@@ -150,30 +149,25 @@ struct error {
 	double replay, spread; /* errors, relative to the length */
 };
 
-static int compare_doubles(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The range of the prediction: that of the estimated lags, plus the error of the replay without a
- * change, plus half the difference between the longest and the shortest run. */
+/* The range of the prediction: that of the estimated lags in all runs, plus the error of the replay
+ * without a change. A single run does not show by how much runs differ. */
 static struct error find_error(const struct what_if *w)
 {
 	const struct what_if_run *run = &w->runs[0];
 	struct error e = {.low = (double)run->low, .high = (double)run->high};
-	double *lengths = allocate_list(w->run_count, sizeof *lengths), margin;
+	double least = (double)run->recorded, most = least, margin;
 
 	e.replay = fabs((double)run->replayed / (double)run->recorded - 1);
-	for (size_t i = 0; i < w->run_count; i++)
-		lengths[i] = (double)w->runs[i].recorded;
-	qsort(lengths, w->run_count, sizeof *lengths, compare_doubles);
-	e.spread = w->run_count == 1 ? USUAL_SPREAD
-				     : (lengths[w->run_count - 1] - lengths[0]) / 2 /
-					       lengths[w->run_count / 2];
-	free(lengths);
-	margin = (e.replay + e.spread) * (double)run->predicted;
+	for (size_t i = 1; i < w->run_count; i++) {
+		const struct what_if_run *other = &w->runs[i];
+
+		e.low = fmin(e.low, (double)other->low);
+		e.high = fmax(e.high, (double)other->high);
+		least = fmin(least, (double)other->recorded);
+		most = fmax(most, (double)other->recorded);
+	}
+	e.spread = w->run_count == 1 ? USUAL_SPREAD : most / least - 1;
+	margin = (e.replay + (w->run_count == 1 ? e.spread : 0)) * (double)run->predicted;
 	e.low = e.low > margin ? e.low - margin : 0;
 	e.high += margin;
 	return e;
@@ -249,7 +243,7 @@ static void print_head(const struct what_if *w)
 			100 * USUAL_SPREAD);
 	else
 		ui_print_line(stdout, "", NULL, "the %s runs differ by %.1f%%",
-			      show_count(w->run_count), 200 * e.spread);
+			      show_count(w->run_count), 100 * e.spread);
 }
 
 static void print_text(const struct what_if *w)
