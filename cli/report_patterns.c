@@ -20,14 +20,9 @@ static const char *const advice[PATTERN_COUNT] = {
 };
 
 /* Return the advice that the figures support: the pattern left devices idle; NULL: none. */
-static const char *find_advice(const struct summary *s, const struct pattern *p)
+static const char *find_advice(const struct pattern *p)
 {
-	uint64_t span_ns = 0;
-
-	for (uint32_t i = 0; i < s->track_count; i++)
-		if (timeline_span_ns(&s->tracks[i].all) > span_ns)
-			span_ns = timeline_span_ns(&s->tracks[i].all);
-	return p->idle_ns && p->idle_ns >= span_ns / 100 ? advice[p->kind] : NULL;
+	return p->idle_ns && p->idle_ns >= p->span_ns / 100 ? advice[p->kind] : NULL;
 }
 
 static uint64_t mean_bytes(const struct pattern *p)
@@ -144,7 +139,7 @@ void report_make_patterns(struct grid *g, const struct summary *s)
 		const struct pattern *p = &s->patterns.list[i];
 		const struct summary_thread *thread = find_thread(s, p);
 		const bool has_steps = p->period.length != 0;
-		const char *what = find_advice(s, p);
+		const char *what = find_advice(p);
 		struct grid_cell *cell = grid_row(g);
 
 		write_sentence(s, p, sentence, sizeof sentence);
@@ -187,7 +182,7 @@ void report_print_patterns(const struct summary *s, FILE *out)
 
 	for (uint32_t i = 0; i < s->patterns.count; i++) {
 		const struct pattern *p = &s->patterns.list[i];
-		const char *what = find_advice(s, p);
+		const char *what = find_advice(p);
 
 		/* of each kind, only the thread that costs most */
 		if (kinds >> p->kind & 1 ||

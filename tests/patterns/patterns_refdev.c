@@ -50,7 +50,7 @@ static void launch_all(const char *mode)
 	for (unsigned i = 0; i < LAUNCHES; i++) {
 		launch(i);
 		if (!strcmp(mode, "short_kernels"))
-			compute_us(30);
+			compute_us(90);
 		if (!strcmp(mode, "wait_each"))
 			OK(refdevStreamSynchronize(stream));
 	}

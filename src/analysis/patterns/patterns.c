@@ -43,11 +43,15 @@ struct outer {
 
 struct pattern_thread {
 	uint32_t process, ordinal;
-	struct outer last;
+	uint64_t outer_end;  /* end of the last outermost call of any kind */
+	struct outer last;   /* the last outermost call that is not transparent */
 	uint64_t launches;   /* number of launches so far */
 	uint32_t since_wait; /* launches since the thread last waited for a device */
 	uint64_t last_launch_ns;
-	uint64_t loop_from_ns; /* start of the launch after which the thread is in its loop */
+	/* time of the loop: of its steps, else from the launch after which start-up is over to the last
+	 * launch; from 0: not known */
+	uint64_t loop_from_ns, loop_to_ns;
+	struct period period;
 	/* calls of one operation in a row, without other calls: queries or small copies */
 	struct {
 		uint32_t op;
@@ -155,6 +159,13 @@ static bool is_query(const struct outer *call)
 		!strcmp(name, "clGetEventInfo"));
 }
 
+/* Return true for a call between the calls of a pattern, such as the question for the current
+ * device, which frameworks ask all the time. */
+static bool is_transparent(const struct outer *call)
+{
+	return call->kind == GT_KIND_OTHER && call->cause == GT_IDLE_OTHER_CALL && !is_query(call);
+}
+
 static void step_run(struct pattern_thread *t, const struct outer *call)
 {
 	const bool runs = is_query(call) ||
@@ -232,12 +243,10 @@ static void step_loop(struct pattern_thread *t, const struct outer *call)
 		   builds = call->cause == GT_IDLE_COMPILING;
 	struct tally *tally = &t->tallies[builds ? PATTERN_BUILDS : PATTERN_ALLOCATIONS];
 
-	if (!t->loop_from_ns || (!allocates && !builds))
+	if (!allocates && !builds)
 		return;
-	tally->count++;
-	tally->ns += call->end - call->start;
-	tally->bytes += call->bytes;
 	count_operation(tally->operations, call->op);
+	add_span(tally, call->start, call->end);
 	add_id(tally, call->id);
 }
 
@@ -254,14 +263,17 @@ void patterns_note_call(struct patterns *p, const struct idle *idle, const struc
 	    gt_domain_traits[GT_OP_DOMAIN(item->op) % GT_DOMAIN_COUNT].relayed)
 		return;
 	t = find_thread(p, item->process, item->ordinal);
-	if (item->start_ns < t->last.end && item->end_ns <= t->last.end)
+	if (item->start_ns < t->outer_end && item->end_ns <= t->outer_end)
 		return; /* inside the last outermost call */
+	t->outer_end = item->end_ns;
 	call = (struct outer){.id = item->id,
 			      .start = item->start_ns,
 			      .end = item->end_ns,
 			      .op = info->op,
 			      .kind = (enum gt_operation_kind)info->kind,
 			      .cause = idle_call_cause(idle, item)};
+	if (is_transparent(&call))
+		return;
 	if (!gt_call_bytes(&view, &call.bytes))
 		call.bytes = 0;
 	call.is_small =
@@ -307,10 +319,42 @@ void patterns_note_activity(struct patterns *p, const struct gt_item *activity, 
 				     activity->device_op == GT_DEVICE_KERNEL && !activity->replay};
 }
 
+static int compare_items(const void *a, const void *b)
+{
+	const struct period_item *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* Count the calls that the thread made in its loop. */
+static void count_in_loop(const struct pattern_thread *t, struct tally *tally)
+{
+	for (size_t i = 0; i < tally->span_count && t->loop_from_ns; i++)
+		if (tally->spans[i].start >= t->loop_from_ns &&
+		    tally->spans[i].start < t->loop_to_ns) {
+			tally->count++;
+			tally->ns += tally->spans[i].end - tally->spans[i].start;
+		}
+}
+
 void patterns_end_records(struct patterns *p)
 {
-	for (uint32_t i = 0; i < p->thread_count; i++)
-		end_run(&p->threads[i]);
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		struct pattern_thread *t = &p->threads[i];
+
+		end_run(t);
+		t->loop_to_ns = t->last_launch_ns;
+		if (t->item_count)
+			qsort(t->items, t->item_count, sizeof *t->items, compare_items);
+		if (period_find(t->items, t->item_count, &t->period)) {
+			t->loop_from_ns = t->period.third_ns;
+			t->loop_to_ns = t->period.to_ns;
+		}
+		count_in_loop(t, &t->tallies[PATTERN_ALLOCATIONS]);
+		count_in_loop(t, &t->tallies[PATTERN_BUILDS]);
+	}
 }
 
 /* Idle time ------------------------------------------------------------------------ */
@@ -369,7 +413,8 @@ void patterns_note_idle(void *patterns, const struct gt_idle_part *part)
 	t = find_thread(p, part->process, part->ordinal);
 	if (part->cause == GT_IDLE_PAGEABLE)
 		t->tallies[PATTERN_PAGEABLE].idle_ns += ns;
-	if (t->loop_from_ns && part->start_ns >= t->loop_from_ns) {
+	if (t->loop_from_ns && part->start_ns >= t->loop_from_ns &&
+	    part->start_ns < t->loop_to_ns) {
 		if (part->cause == GT_IDLE_ALLOCATING || part->cause == GT_IDLE_FREEING)
 			t->tallies[PATTERN_ALLOCATIONS].idle_ns += ns;
 		if (part->cause == GT_IDLE_COMPILING)
@@ -391,15 +436,6 @@ static void add_pattern(struct patterns *p, struct pattern pattern)
 {
 	GROW_LIST(p->list, p->count, p->room);
 	p->list[p->count++] = pattern;
-}
-
-static int compare_items(const void *a, const void *b)
-{
-	const struct period_item *x = a, *y = b;
-
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
 static int compare_durations(const void *a, const void *b)
@@ -458,18 +494,17 @@ static bool is_frequent(const struct pattern_thread *t, enum pattern_kind kind)
 }
 
 static void add_thread_patterns(struct patterns *p, struct idle *idle, struct pattern_thread *t,
-				uint64_t least_ns)
+				uint64_t span_ns)
 {
 	struct pattern pattern = {.process = t->process,
 				  .ordinal = t->ordinal,
 				  .device = LOOKUP_NONE,
 				  .line = LOOKUP_NONE};
-	struct period period;
-	uint64_t median;
+	const struct period period = t->period;
+	uint64_t median, least_ns;
 	size_t kernels;
 
-	qsort(t->items, t->item_count, t->item_count ? sizeof *t->items : 1, compare_items);
-	if (period_find(t->items, t->item_count, &period)) {
+	if (period.length) {
 		pattern.kind = PATTERN_PERIOD;
 		pattern.count = period.steps;
 		pattern.ns = period.median_ns;
@@ -477,6 +512,9 @@ static void add_thread_patterns(struct patterns *p, struct idle *idle, struct pa
 		add_pattern(p, pattern);
 	}
 	pattern.period = period;
+	/* start-up takes longer than many loops */
+	pattern.span_ns = period.length ? period.to_ns - period.from_ns : span_ns;
+	least_ns = pattern.span_ns / 100 + 1;
 	for (unsigned k = 0; k <= PATTERN_COPY_RUNS; k++) {
 		const struct tally *tally = &t->tallies[k];
 
@@ -509,7 +547,7 @@ static void add_thread_patterns(struct patterns *p, struct idle *idle, struct pa
 }
 
 /* Add a gap that is more than half of its device's idle time. */
-static void add_pauses(struct patterns *p, const struct idle *idle, uint64_t least_ns)
+static void add_pauses(struct patterns *p, const struct idle *idle, uint64_t span_ns)
 {
 	for (uint32_t d = 0; d < idle->device_count; d++) {
 		const struct idle_gap *gap = &idle->largest[(size_t)d * IDLE_LARGEST];
@@ -518,13 +556,14 @@ static void add_pauses(struct patterns *p, const struct idle *idle, uint64_t lea
 		for (uint32_t i = 0; i < idle->row_count; i++)
 			if (idle->rows[i].owner.device == d)
 				all += idle->rows[i].all.ns;
-		if (gap->idle_ns < least_ns || gap->idle_ns * 2 <= all)
+		if (gap->idle_ns <= span_ns / 100 || gap->idle_ns * 2 <= all)
 			continue;
 		add_pattern(p, (struct pattern){.kind = PATTERN_PAUSE,
 						.process = gap->process,
 						.ordinal = gap->ordinal,
 						.device = d,
 						.line = LOOKUP_NONE,
+						.span_ns = span_ns,
 						.count = 1,
 						.idle_ns = gap->idle_ns,
 						.of = all,
@@ -554,14 +593,12 @@ static int compare_patterns(const void *a, const void *b)
 
 void patterns_finish(struct patterns *p, struct idle *idle, uint64_t span_ns)
 {
-	const uint64_t least_ns = span_ns / 100 + 1;
-
 	if (!p->wanted || !span_ns)
 		return;
 	for (uint32_t i = 0; i < p->thread_count; i++)
-		add_thread_patterns(p, idle, &p->threads[i], least_ns);
+		add_thread_patterns(p, idle, &p->threads[i], span_ns);
 	if (idle->largest)
-		add_pauses(p, idle, least_ns);
+		add_pauses(p, idle, span_ns);
 	if (p->count)
 		qsort(p->list, p->count, sizeof *p->list, compare_patterns);
 }

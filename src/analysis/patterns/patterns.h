@@ -46,10 +46,13 @@ struct pattern {
 	uint32_t op, then;         /* the most frequent operations; 0: none */
 	/* number of the name of the line that makes most of the calls; LOOKUP_NONE: not known */
 	uint32_t line;
-	uint64_t count;       /* how often; PERIOD: steps; PAUSE: 1 */
-	uint64_t ns;          /* time in the calls; PERIOD: median step; PAUSE: 0 */
-	uint64_t idle_ns;     /* idle time of devices that belongs to the pattern */
-	uint64_t bytes;       /* copies: bytes of all */
+	uint64_t count;   /* how often; PERIOD: steps; PAUSE: 1 */
+	uint64_t ns;      /* time in the calls; PERIOD: median step; PAUSE: 0 */
+	uint64_t idle_ns; /* idle time of devices that belongs to the pattern */
+	uint64_t bytes;   /* copies: bytes of all */
+	/* time to which the pattern's times are compared: of the loop's steps, or, without steps,
+	 * from the first activity of a device to its last */
+	uint64_t span_ns;
 	uint64_t of;          /* WAIT_EACH, SMALL_KERNELS: number of launches, of kernels */
 	uint64_t each_ns;     /* SMALL_KERNELS: median kernel; PAUSE: start of the pause */
 	struct period period; /* PERIOD; also of other patterns of the thread, if known */
@@ -77,8 +80,8 @@ void patterns_note_activity(struct patterns *p, const struct gt_item *activity, 
 void patterns_end_records(struct patterns *p);
 /* A gt_idle_part_fn: note a part of a gap. */
 void patterns_note_idle(void *patterns, const struct gt_idle_part *part);
-/* Find the patterns. @idle: after idle_finish(). @span_ns: time from the first activity to the
- * last; patterns with less than 1 % of it are left out. */
+/* Find the patterns. @idle: after idle_finish(). @span_ns: time from the first activity to the last.
+ * Patterns with less than 1 % of their span are left out. */
 void patterns_finish(struct patterns *p, struct idle *idle, uint64_t span_ns);
 void patterns_fini(struct patterns *p);
 

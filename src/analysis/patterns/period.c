@@ -168,6 +168,7 @@ bool period_find(const struct period_item *items, size_t count, struct period *o
 		out->kernels += items[i].is_kernel;
 	out->from_ns = items[first].start_ns;
 	out->to_ns = items[first + steps * length].start_ns;
+	out->third_ns = items[first + 2 * length].start_ns;
 	qsort(lengths, steps, sizeof *lengths, compare_numbers);
 	out->median_ns = lengths[steps / 2];
 	out->low_ns = lengths[steps / 10];

@@ -29,6 +29,7 @@ struct period {
 	/* length of a step: median, the value that a tenth of steps is below or above */
 	uint64_t median_ns, low_ns, high_ns;
 	uint64_t from_ns, to_ns; /* start of the first step, end of the last */
+	uint64_t third_ns;       /* start of the third step: the first two often prepare */
 };
 
 /* Find the period of items in the order of their launches. Return false if there is none. Leaves

@@ -540,6 +540,7 @@ static void pack_period(struct storing *k, struct period *period)
 	pack_u64(&k->p, &period->high_ns);
 	pack_u64(&k->p, &period->from_ns);
 	pack_u64(&k->p, &period->to_ns);
+	pack_u64(&k->p, &period->third_ns);
 }
 
 static void pack_patterns(struct storing *k)
@@ -563,6 +564,7 @@ static void pack_patterns(struct storing *k)
 		pack_u64(&k->p, &one->ns);
 		pack_u64(&k->p, &one->idle_ns);
 		pack_u64(&k->p, &one->bytes);
+		pack_u64(&k->p, &one->span_ns);
 		pack_u64(&k->p, &one->of);
 		pack_u64(&k->p, &one->each_ns);
 		pack_period(k, &one->period);
