@@ -3,10 +3,12 @@
 known dependencies. The durations in the capture itself determine the effect of a change, so the
 load of the machine does not matter."""
 import json
+import os
 import subprocess
 
 import pytest
 
+import mpi_jobs
 import python_tables
 from python_tables import gputap
 
@@ -177,6 +179,35 @@ def test_a_range_is_measured_on_request(record, predict, tap):
     check(w["replayed_ns"] - w["predicted_ns"], 0.5 * sum(kernels(path, "gemm")) / 30, mean)
     check(sum(r["before_ns"] for r in w["critical_path"]), mean, mean, 0.01)
     assert "the mean of 30 ranges 'step'" in tap("what-if", path, "--per", "step").out
+
+
+@pytest.mark.parametrize("kind", sorted(mpi_jobs.KINDS))
+def test_ranks_wait_for_each_other(tap, predict, repo, build, work, kind):
+    """Rank 1 is the slow one. If its kernel is gone, the run becomes shorter only because the other
+    ranks no longer wait for it."""
+    library = mpi_jobs.library_of(kind)
+    if not library:
+        package = {"mpich": "mpich", "openmpi": "openmpi-bin"}[kind]
+        pytest.skip(f"needs {mpi_jobs.KINDS[kind][0]}: apt install {package}")
+    refdev = build / "soft/refdev/librefdev.so.1"
+    subprocess.run([
+        "cc", "-O1", "-D_GNU_SOURCE", *mpi_jobs.KINDS[kind][3], f"-I{repo}",
+        repo / "tests/mpi/what_if_ranks.c", "-o", "ranks", library, refdev,
+        f"-Wl,-rpath,{refdev.parent}", f"-Wl,-rpath,{os.path.dirname(library)}", "-ldl"
+    ], check=True)
+    tap("run", "-q", "-f", "-o", "ranks.gputap", "--", *mpi_jobs.launcher(kind, 3), work / "ranks",
+        "1", timeout=120)
+    capture = gputap.open("ranks.gputap")
+    ranks = {r["process"]: r["rank"] for r in python_tables.rows_of(capture.processes)}
+    calls = {r["id"]: ranks[r["process"]] for r in python_tables.rows_of(capture.calls)}
+    joints = [r for r in python_tables.rows_of(capture.dependencies) if r["kind"] == "collective"]
+    assert {r["later"] for r in joints} == {"MPI_Barrier"}
+    assert all(calls[r["earlier_call"]] != calls[r["later_call"]] for r in joints)
+    awaited = [calls[r["earlier_call"]] for r in joints if r["is_last"]]
+    assert max(set(awaited), key=awaited.count) == 1
+    w = predict("ranks.gputap", "--scale", "name=gemm", "0")
+    saved = w["replayed_ns"] - w["predicted_ns"]
+    assert 0.3 * sum(kernels("ranks.gputap", "gemm")) <= saved
 
 
 def test_several_runs_give_a_spread(record, predict, tap):

@@ -45,6 +45,7 @@ struct walk {
 	bool *is_serial;      /* for each device: activities of different queues rarely overlap */
 	struct burst *bursts; /* for each process */
 	size_t process_count;
+	size_t joint;    /* next of depend_reading.joints */
 	uint64_t *usual; /* for each class of calls: median duration of their nodes */
 	size_t device_count;
 };
@@ -246,6 +247,10 @@ static void step_thread(struct walk *w, uint32_t to)
 	else if (n->type == DEPEND_IS_CALL)
 		note_call(w, to);
 	w->last[n->owner] = to;
+	while (w->joint < d->reading->joint_count && d->reading->joints[w->joint].to < to)
+		w->joint++;
+	while (w->joint < d->reading->joint_count && d->reading->joints[w->joint].to == to)
+		add_edge(w, d->reading->joints[w->joint++].from, to, DEPEND_COLLECTIVE, 0);
 	a = action_of(d->reading, n->call);
 	if (!a)
 		return;

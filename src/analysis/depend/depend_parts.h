@@ -3,6 +3,7 @@
  *
  *   depend_read.c    records -> nodes, and the calls that launch, wait, or use events
  *   depend_order.c   those calls in order of time -> the calls that each of them waits for
+ *   depend_ranks.c   calls of several ranks -> the calls that wait for another rank's call
  *   depend_edges.c   nodes in order of time -> edges
  *   depend_lags.c    lags of edges that no node waited for
  *   depend_ranges.c  ranges of the program -> nodes in which they start and end */
@@ -65,6 +66,11 @@ struct depend_need {
 	uint32_t call, next; /* next: index + 1; 0: last */
 };
 
+/* A call that waits for the start of another rank's call. */
+struct depend_joint {
+	uint32_t to, from; /* last node of the waiting call; node before the other call */
+};
+
 struct depend_reading {
 	struct depend_call *calls;
 	struct depend_action *actions;
@@ -80,6 +86,9 @@ struct depend_reading {
 	struct gt_map queue_map; /* process, address of the object -> queue */
 	uint32_t *thread_calls;  /* for each thread: its first call; then call_count */
 	size_t thread_calls_room;
+	struct depend_ranks *ranks;
+	struct depend_joint *joints; /* sorted by `to`, after depend_find_joints() */
+	size_t joint_count, joint_room;
 	struct gt_ranges ranges;
 	size_t range_room;
 };
@@ -87,6 +96,23 @@ struct depend_reading {
 void depend_order_calls(struct depend *d);
 void depend_find_edges(struct depend *d);
 void depend_find_lags(struct depend *d);
+/* Calls of ranks that wait for each other: begin before the first record; note each call; find them
+ * when the nodes are sorted. depend_find_joints() returns 0 or negative errno with a cause. */
+void depend_begin_ranks(struct depend *d);
+void depend_note_joint(struct depend *d, const struct gt_item *call);
+int depend_find_joints(struct depend *d);
+void depend_end_ranks(struct depend *d);
+
+/* The nodes of each thread, in order of time. The caller frees both lists. */
+struct depend_thread_nodes {
+	uint32_t *first; /* of each thread, and after the last one: index in the list */
+	uint32_t *list;
+};
+struct depend_thread_nodes depend_list_nodes(const struct depend *d);
+/* Return the index in the list of the thread's node that contains @time, or is nearest to it;
+ * LOOKUP_NONE: the thread has no node. */
+uint32_t depend_position(const struct depend *d, const struct depend_thread_nodes *l,
+			 uint32_t thread, uint64_t time);
 /* Note a call that starts or ends a range. Return 0 or negative errno with a cause. */
 int depend_note_mark(struct depend *d, const struct gt_item *call);
 /* Find the nodes of the ranges. */

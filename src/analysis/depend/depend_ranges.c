@@ -31,17 +31,11 @@ int depend_note_mark(struct depend *d, const struct gt_item *call)
 	return status < 0 ? status : 0;
 }
 
-/* The nodes of each thread, in order of time. */
-struct thread_nodes {
-	uint32_t *first; /* of each thread, and after the last one: index in nodes */
-	uint32_t *nodes;
-};
-
-static struct thread_nodes list_nodes(const struct depend *d)
+struct depend_thread_nodes depend_list_nodes(const struct depend *d)
 {
-	struct thread_nodes l = {
+	struct depend_thread_nodes l = {
 		.first = allocate_list(d->thread_count + 2, sizeof *l.first),
-		.nodes = allocate_list(d->node_count + 1, sizeof *l.nodes),
+		.list = allocate_list(d->node_count + 1, sizeof *l.list),
 	};
 
 	for (size_t i = 0; i < d->node_count; i++)
@@ -52,14 +46,12 @@ static struct thread_nodes list_nodes(const struct depend *d)
 	/* first[t + 1] is where the next node of thread t goes, and then the first of t + 1 */
 	for (size_t i = 0; i < d->node_count; i++)
 		if (d->nodes[i].type != DEPEND_IS_ACTIVITY)
-			l.nodes[l.first[d->nodes[i].owner + 1]++] = (uint32_t)i;
+			l.list[l.first[d->nodes[i].owner + 1]++] = (uint32_t)i;
 	return l;
 }
 
-/* Return the node of a thread that contains @time, or is nearest to it; LOOKUP_NONE: the thread has
- * no node. */
-static uint32_t find_node(const struct depend *d, const struct thread_nodes *l, uint32_t thread,
-			  uint64_t time)
+uint32_t depend_position(const struct depend *d, const struct depend_thread_nodes *l,
+			 uint32_t thread, uint64_t time)
 {
 	size_t low = l->first[thread], high = l->first[thread + 1];
 
@@ -68,12 +60,20 @@ static uint32_t find_node(const struct depend *d, const struct thread_nodes *l, 
 	while (high - low > 1) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (d->nodes[l->nodes[middle]].start <= time)
+		if (d->nodes[l->list[middle]].start <= time)
 			low = middle;
 		else
 			high = middle;
 	}
-	return l->nodes[low];
+	return (uint32_t)low;
+}
+
+static uint32_t find_node(const struct depend *d, const struct depend_thread_nodes *l,
+			  uint32_t thread, uint64_t time)
+{
+	const uint32_t at = depend_position(d, l, thread, time);
+
+	return at == LOOKUP_NONE ? LOOKUP_NONE : l->list[at];
 }
 
 static uint32_t find_thread(const struct depend *d, uint32_t process, uint32_t ordinal)
@@ -86,7 +86,7 @@ static uint32_t find_thread(const struct depend *d, uint32_t process, uint32_t o
 
 void depend_place_ranges(struct depend *d)
 {
-	struct thread_nodes l;
+	struct depend_thread_nodes l;
 	struct gt_range range;
 	size_t kept = 0;
 
@@ -94,7 +94,7 @@ void depend_place_ranges(struct depend *d)
 		return;
 	while (gt_ranges_rest(&d->reading->ranges, &range))
 		add_range(d, &range);
-	l = list_nodes(d);
+	l = depend_list_nodes(d);
 	for (size_t i = 0; i < d->range_count; i++) {
 		struct depend_range r = d->ranges[i];
 		const uint32_t thread = find_thread(d, r.process, r.ordinal);
@@ -108,5 +108,5 @@ void depend_place_ranges(struct depend *d)
 	}
 	d->range_count = kept;
 	free(l.first);
-	free(l.nodes);
+	free(l.list);
 }

@@ -333,6 +333,7 @@ static int read_items(struct reading_state *s)
 		if (item->kind == GT_RECORD_DEVICE) {
 			add_activity(s, item);
 		} else if (item->kind == GT_RECORD_CALL) {
+			depend_note_joint(d, item);
 			if (gt_mark_of(item->op) && (status = depend_note_mark(d, item)) < 0)
 				break;
 			if (((uint64_t)item->process << 32 | item->ordinal) + 1 != s->thread)
@@ -494,6 +495,7 @@ int depend_read(struct depend *d)
 	d->reading = r = allocate_list(1, sizeof *r);
 	GROW_LIST(r->thread_calls, 1, r->thread_calls_room);
 	add_class(d, "host, outside any call", DEPEND_IS_HOST, 0);
+	depend_begin_ranks(d);
 	status = read_items(&s);
 	if (status < 0)
 		return status;
@@ -504,6 +506,9 @@ int depend_read(struct depend *d)
 	link_activities(d);
 	sort_nodes(d);
 	depend_order_calls(d);
+	status = depend_find_joints(d);
+	if (status)
+		return status;
 	depend_find_edges(d);
 	depend_find_lags(d);
 	depend_place_ranges(d);
@@ -519,6 +524,8 @@ void depend_fini(struct depend *d)
 		free(r->actions);
 		free(r->events);
 		free(r->needs);
+		free(r->joints);
+		depend_end_ranks(d);
 		idmap_fini(&r->operations);
 		idmap_fini(&r->strings);
 		texts_fini(&r->activities);
