@@ -486,7 +486,9 @@ static bool is_frequent(const struct pattern_thread *t, enum pattern_kind kind)
 	const uint64_t count = t->tallies[kind].count;
 
 	switch (kind) {
-	case PATTERN_WAIT_EACH: return count >= PATTERN_LEAST && count * 2 >= t->launches;
+	case PATTERN_WAIT_EACH: /* a step of one kernel has nothing to wait for later */
+		return count >= PATTERN_LEAST && count * 2 >= t->launches &&
+		       !(t->period.length && t->period.kernels < 2);
 	case PATTERN_ALLOCATIONS: return count >= PATTERN_LEAST && count * 20 >= t->launches;
 	case PATTERN_BUILDS: return count >= PATTERN_BUILDS_LEAST;
 	default: return count >= PATTERN_LEAST;
