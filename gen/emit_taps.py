@@ -126,9 +126,9 @@ PLAIN = """
 	if (gt_unlikely(!t))
 		{leave_real}{own}
 	uint64_t id = gt_call_begin(t, GT_DOMAIN_{up}, {number}),
-		 start = gt_call_start(t, GT_DOMAIN_{up});{enter}
+		 start = {start};{enter}
 	{result}real({call});
-	uint64_t end = gt_ticks();{leave}
+	uint64_t end = {end};{leave}
 """
 # The wrap gets the tap, but not the call: if the call is not recorded, the tap ends by calling the
 # wrap.
@@ -137,9 +137,9 @@ DIRECT = """
 	if (gt_unlikely(!t))
 		{leave_real}{own}
 	uint64_t id = gt_call_begin(t, GT_DOMAIN_{up}, {number}),
-		 start = gt_call_start(t, GT_DOMAIN_{up});{enter}
+		 start = {start};{enter}
 	{result}{direct};
-	uint64_t end = gt_ticks();{leave}
+	uint64_t end = {end};{leave}
 """
 WRAPPED = """
 	uint32_t services = gt_tap_services(tap);
@@ -149,15 +149,26 @@ services & (GT_SERVICE_STREAM | GT_SERVICE_ACTIVITY) ? {thread} : NULL, 0, 0}};{
 		call.id = gt_likely(services & GT_SERVICE_STREAM) \
 ? gt_call_begin(call.thread, GT_DOMAIN_{up}, {number})
 """ + '\t' * 8 + """  : gt_call_begin_unrecorded(call.thread);
-		call.start = gt_likely(call.id != 0) ? gt_call_start(call.thread, GT_DOMAIN_{up})
-						     : gt_ticks();{enter}
+		call.start = gt_likely(call.id != 0) ? {start}
+						     : {start_unrecorded};{enter}
 	}}
 	{result}services & GT_SERVICE_WRAP \
 ? gt_{domain}_wrap_{name}(&call{comma}{call}) : real({call});
 	if (gt_unlikely(!gt_call_recorded(&call)))
 		return{ret};
-	uint64_t end = gt_ticks();{leave}
+	uint64_t end = {end};{leave}
 """
+
+
+def stamps(api, op, thread, id_, start):
+    """Return C expressions for the start of a recorded call, the start of an unrecorded call, and
+    the end. The calls of annotations do not end gaps (src/core/gap_edges.h)."""
+    if api.annotations:
+        return f'gt_call_start({thread}, GT_DOMAIN_{upper(api)})', 'gt_ticks()', 'gt_ticks()'
+    number = f'GT_OP(GT_DOMAIN_{upper(api)}, {op.number}, 0)'
+    return (f'gt_edge_start({thread}, {number}, {id_})',
+            f'gt_edge_start_unrecorded({thread}, {number})',
+            f'gt_edge_end({thread}, {id_}, {start})')
 
 
 def own_values(api, op):
@@ -415,7 +426,11 @@ def hot(api, op):
     if api.outermost and ordered(op, thread)[0]:
         enter, leave = enter + indent + ordered(op, thread)[0], ordered(
             op, thread)[1] + '\n\t' * bool(ordered(op, thread)[1]) + leave
+    start, start_unrecorded, end = stamps(api, op, thread, *times.split(', ')[:2])
     out += (DIRECT if op.direct else WRAPPED if wrap else PLAIN).format(
+        start=start,
+        start_unrecorded=start_unrecorded,
+        end=end,
         direct=the_call,
         thread='gt_thread_api()' if api.outermost else f'gt_thread_call(GT_DOMAIN_{up})',
         enter=enter and indent + enter,

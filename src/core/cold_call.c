@@ -13,14 +13,14 @@ void gt_cold_begin_at(struct gt_cold_call *call, uint32_t op, uintptr_t here, ui
 	if (gt_unlikely(!t))
 		return;
 	call->id = gt_call_begin_at(t, domain, GT_OP_NUMBER(op), here, back);
-	call->start = gt_call_start(t, domain);
+	call->start = gt_edge_start(t, op, call->id);
 }
 
 bool gt_cold_end(struct gt_cold_call *call, uint32_t op, uint64_t ret)
 {
 	if (gt_unlikely(!call->thread))
 		return false;
-	call->end = gt_ticks();
+	call->end = gt_edge_end(call->thread, call->id, call->start);
 	if (gt_likely(gt_tap_options.record_args))
 		return true;
 	gt_tap_record_plain(call->thread, GT_OP(GT_OP_DOMAIN(op), GT_OP_NUMBER(op), 0), call->id,

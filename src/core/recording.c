@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "core/context.h"
+#include "core/gap_edges.h"
 #include "core/recording_state.h"
 #include "core/stacks.h"
 #include "core/tap.h"
@@ -155,6 +156,7 @@ static void init_recording(void)
 	gt_tap_options.choose_kernels = s->kernels[0] != '\0';
 	prepare();
 	gt_stacks_init(s);
+	gt_edges_init(s);
 	gt_windows_init(s);
 	make_segment();
 	if (!atomic_load_explicit(&gt_recording.off, memory_order_relaxed))

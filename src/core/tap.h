@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/gap_edges.h"
 #include "core/rank_waits.h"
 #include "core/thread.h"
 #include "record/record.h"

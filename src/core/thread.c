@@ -26,6 +26,7 @@
 #include "core/callback.h"
 #include "core/emit.h"
 #include "core/external.h"
+#include "core/gap_edges.h"
 #include "core/recording.h"
 #include "core/thread_parts.h"
 
@@ -47,6 +48,8 @@ static struct gt_thread *attach(struct gt_thread *t)
 	if (!t->slot)
 		return NULL;
 	t->depth = 0;
+	t->last_end = t->last_reading = 0;
+	t->look_at = gt_edges.is_wanted ? 0 : UINT64_MAX;
 	t->next_id = GT_ID(t->slot->ordinal, 1);
 	t->epoch = epoch;
 	gt_thread_notice_end(t);

@@ -353,7 +353,7 @@ enum gt_host_detail {
 enum gt_host_edge {
 	GT_HOST_EDGE_GAP = 1,  /* start of the call that ended a gap between calls */
 	GT_HOST_EDGE_CALL = 2, /* end of a long call */
-	GT_HOST_EDGE_BUSY = 3, /* end of a call, after many short calls */
+	GT_HOST_EDGE_BUSY = 3, /* start or end of a call, after many short ones */
 };
 
 /* head.op: enum gt_host_state (record/host_state.h) or 0; head.detail: enum gt_host_detail */

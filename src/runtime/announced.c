@@ -210,7 +210,9 @@ static void begin_recording(struct open_call *c, uint32_t services)
 		gt_stacks_take(t, op, c->id);
 	else if (gt_unlikely(services & GT_SERVICE_SLOW))
 		c->slow_from_ns = gt_ticks_boottime();
-	c->start = gt_call_start(t, c->table->domain);
+	c->start = gt_domain_traits[c->table->domain].annotations
+			   ? gt_call_start(t, c->table->domain)
+			   : gt_edge_start(t, op, c->id);
 }
 
 struct arguments {
@@ -358,6 +360,8 @@ static void end_recording(const struct open_call *c, const struct gt_announcemen
 	if (t->epoch == c->epoch &&
 	    t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed)) {
 		t->depth = c->depth + 1;
+		if (!gt_domain_traits[c->table->domain].annotations)
+			gt_edge_note_end(t, c->id, c->start, end);
 		write_record(t, c, call, status, end);
 		if (gt_unlikely(c->slow_from_ns) &&
 		    gt_stacks_is_slow(gt_ticks_boottime() - c->slow_from_ns))

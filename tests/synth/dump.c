@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the contents of a capture, for tests and for debugging: dump FILE [--items]. */
+/* Prints the contents of a capture, for tests and for debugging: dump FILE [--items|--host]. --host
+ * prints calls and states of threads. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,10 +36,20 @@ static void print_item(const struct gt_item *i)
 	}
 }
 
+static void print_host(const struct gt_item *i)
+{
+	printf("host %u/%u detail=%u state=%u %" PRIu64 "..%" PRIu64, i->process, i->ordinal,
+	       i->push, i->op, i->start_ns, i->end_ns);
+	for (unsigned k = 0; k < 8; k++)
+		printf(" %" PRIu64, i->args[k]);
+	putchar('\n');
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const ends[] = {"complete", "incomplete", "cut"};
-	bool items = argc > 2 && !strcmp(argv[2], "--items");
+	bool host = argc > 2 && !strcmp(argv[2], "--host"),
+	     items = host || (argc > 2 && !strcmp(argv[2], "--items"));
 	uint64_t n[GT_RECORD_KIND_COUNT] = {0};
 	const struct gt_capture_health *h;
 	const struct gt_item *item;
@@ -68,10 +79,14 @@ int main(int argc, char **argv)
 	status = gt_cursor_create(c, &cursor);
 	if (!status)
 		gt_cursor_take_context(cursor);
+	if (!status && host)
+		gt_cursor_take_host(cursor);
 	while (!status && (status = gt_cursor_next(cursor, &item)) > 0) {
 		status = 0;
 		n[item->kind]++;
-		if (items)
+		if (item->kind == GT_RECORD_HOST)
+			print_host(item);
+		else if (items)
 			print_item(item);
 	}
 	h = gt_capture_health(c);

@@ -28,6 +28,34 @@ static _Atomic uint32_t epoch = 1;
 static unsigned drops;
 static struct gt_segment segment;
 
+/* the last edges */
+static struct {
+	unsigned starts, ends;
+	uint32_t op;
+	uint64_t id, start, end;
+} edges;
+
+uint64_t gt_edge_at_start(struct gt_thread *t, uint32_t op, uint64_t id, uint64_t start)
+{
+	(void)t;
+	edges.starts++;
+	edges.op = op;
+	edges.id = id;
+	while (gt_ticks() - start < 1000) /* as if the handling took this long */
+		;
+	edges.start = gt_ticks();
+	return edges.start;
+}
+
+void gt_edge_at_end(struct gt_thread *t, uint64_t id, uint64_t start, uint64_t end)
+{
+	(void)t;
+	edges.ends++;
+	edges.id = id;
+	edges.start = start;
+	edges.end = end;
+}
+
 struct gt_recording gt_recording = {.segment = &segment};
 
 struct gt_tap_options gt_tap_options = {.record_args = 1, .payload_cap = 64};
@@ -60,7 +88,8 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 				.block = &ring.block,
 				.slot = &slot,
 				.next_id = GT_ID(7, 1),
-				.epoch = 1};
+				.epoch = 1,
+				.look_at = UINT64_MAX};
 	return t;
 }
 
@@ -985,4 +1014,70 @@ UNIT_TEST(call_that_is_not_recorded_leaves_the_slot_alone)
 	gt_tiny_tap0_tiny_join(0, 8, (void *)0x10);
 	CHECK_EQ(seen_wait.id, 0);
 	CHECK_EQ(seen_started, 0);
+}
+
+/* Edges of gaps ----------------------------------------------------------------- */
+
+static void call_values(void)
+{
+	gt_tiny_tap0_tiny_values((tiny_queue)0x10, 4000000000u, -5, SIZE_MAX, 16, 3);
+}
+
+UNIT_TEST(only_a_call_after_a_certain_time_looks_for_a_gap_at_its_start)
+{
+	const struct gt_record_call *r;
+
+	begin(GT_SERVICE_STREAM);
+	call_values();
+	CHECK_EQ(edges.starts, 0);
+	CHECK_EQ(gt_thread.last_end, record()->end);
+	gt_thread.look_at = gt_ticks() - 1;
+	call_values();
+	CHECK_EQ(edges.starts, 1);
+	CHECK_EQ(edges.op, GT_OP(GT_DOMAIN_TINY, GT_TINY_tiny_values, 0));
+	CHECK_EQ(edges.id, GT_ID(7, 2));
+	r = record();
+	CHECK_EQ(r->start, edges.start); /* the call does not include the handling of the edge */
+	CHECK_EQ(slot.domains[GT_DOMAIN_TINY].started, r->start);
+	CHECK_EQ(gt_thread.last_end, r->end);
+}
+
+static void wait_for_the_time(void)
+{
+	gt_thread.look_at = gt_ticks() + 1000;
+	while (gt_ticks() <= gt_thread.look_at)
+		;
+}
+
+UNIT_TEST(call_that_ends_after_a_certain_time_looks_whether_it_was_long)
+{
+	const struct gt_record_call *r;
+
+	begin(GT_SERVICE_STREAM);
+	answer.inside = wait_for_the_time;
+	call_values();
+	CHECK_EQ(edges.ends, 1);
+	r = record();
+	CHECK_EQ(edges.id, r->id);
+	CHECK_EQ(edges.start, r->start);
+	CHECK_EQ(edges.end, r->end);
+	answer.inside = NULL;
+	gt_thread.look_at = UINT64_MAX;
+	call_values();
+	CHECK_EQ(edges.starts, 0);
+	CHECK_EQ(edges.ends, 1);
+}
+
+UNIT_TEST(call_whose_activities_alone_are_recorded_looks_for_a_gap_too)
+{
+	begin(GT_SERVICE_WRAP | GT_SERVICE_ACTIVITY);
+	gt_tiny_tap0_tiny_free((tiny_queue)0x10);
+	CHECK_EQ(edges.starts, 0);
+	gt_thread.look_at = gt_ticks() - 1;
+	gt_tiny_tap0_tiny_free((tiny_queue)0x10);
+	CHECK_EQ(edges.starts, 1);
+	CHECK_EQ(edges.id, 0);
+	CHECK_EQ(gt_thread.last_end, edges.start);
+	CHECK_EQ(wrapped.start, edges.start);
+	CHECK(record() == NULL);
 }
