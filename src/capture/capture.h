@@ -599,7 +599,8 @@ struct gt_time_range {
 /* Restricts cursors that are created from now on. These cursors return calls and GPU activities
  * that overlap a span, activities without a known start, all calls that start or end ranges in
  * pairs (push, pop, start, stop), all external ids, and all states of threads if the cursor takes
- * them. Cursors skip blocks without such records. The parent of a call is the innermost enclosing call that is returned. */
+ * them. Cursors skip blocks without such records. The parent of a call is the innermost enclosing
+ * call that is returned. */
 struct gt_scope {
 	const struct gt_time_range *spans; /* sorted, disjoint */
 	size_t count;

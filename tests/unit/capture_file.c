@@ -679,7 +679,7 @@ UNIT_TEST(states_of_threads_are_found_in_a_time_range_without_calls)
 
 	records_call(&r, 1, 0, 0, GT_ID(1, 1), 1000000000, 1000000001, 0);
 	write_records(s, &r, &counts);
-	CHECK_OK(gt_capture_flush(w)); /* the state gets a block of its own */
+	CHECK_OK(gt_capture_flush(w)); /* the state gets another block */
 	r.count = 0;
 	state = records_add(&r, sizeof(struct gt_record_host) / 8, GT_RECORD_HOST, GT_HOST_STATE,
 			    5);
