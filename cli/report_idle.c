@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/ui.h"
@@ -46,28 +47,82 @@ static bool describe_detail(const struct summary *s, const struct idle_detail *d
 	return wait || place;
 }
 
-static bool has_name(const struct idle_detail *d)
+/* Details that differ only in numbers of threads and processes. */
+struct group {
+	const struct idle_detail *first;
+	uint64_t ns;
+	uint32_t count;
+};
+
+struct groups {
+	struct group *list;
+	struct texts keys;
+	size_t room;
+};
+
+/* Copy @text. Unless @count is 1, replace numbers of threads and processes with @count. */
+static void put_numbers(const char *text, uint32_t count, char *to, size_t size)
 {
-	return d->op || d->name != LOOKUP_NONE || d->wait != LOOKUP_NONE;
+	static const char *const words[] = {"(thread ", "(pid "};
+	static const char *const several[] = {"threads", "processes"};
+	size_t used = 0;
+
+	*to = '\0';
+	while (*text && used + 1 < size) {
+		size_t w = 0;
+
+		while (w < 2 && strncmp(text, words[w], strlen(words[w])))
+			w++;
+		if (w == 2 || count == 1) {
+			to[used++] = *text++;
+			to[used] = '\0';
+			continue;
+		}
+		text += strlen(words[w]);
+		text += strspn(text, "0123456789");
+		used += (size_t)snprintf(to + used, size - used, "(%" PRIu32 " %s", count,
+					 several[w]);
+		used = used < size ? used : size - 1;
+	}
 }
 
-/* Return the largest detail that has a name and is smaller than @limit. */
-static const struct idle_detail *find_largest(const struct summary *s, uint32_t row,
-					      enum gt_idle_cause cause,
-					      const struct idle_detail *last)
+/* Collect the details of a row's cause. */
+static void collect_groups(const struct summary *s, uint32_t row, enum gt_idle_cause cause,
+			   struct groups *g)
 {
-	const struct idle_detail *best = NULL;
+	char text[200], key[260];
 
 	for (uint32_t i = 0; i < s->idle.detail_count; i++) {
 		const struct idle_detail *d = &s->idle.details[i];
+		size_t known = g->keys.count;
+		uint32_t number;
 
-		if (d->row != row || d->cause != cause || !has_name(d))
+		if (d->row != row || d->cause != cause || !describe_detail(s, d, text, sizeof text))
 			continue;
-		if (last && (d->ns > last->ns || (d->ns == last->ns && d <= last)))
-			continue;
-		if (!best || d->ns > best->ns)
-			best = d;
+		put_numbers(text, 0, key, sizeof key);
+		number = texts_put(&g->keys, key);
+		if (number == known) {
+			GROW_LIST(g->list, known, g->room);
+			g->list[number] = (struct group){.first = d};
+		}
+		g->list[number].ns += d->ns;
+		g->list[number].count++;
 	}
+}
+
+/* Return the largest group that is left, and remove it; first NULL: none is left. */
+static struct group take_largest(struct groups *g)
+{
+	struct group best = {.first = NULL};
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < g->keys.count; i++)
+		if (g->list[i].first && (!best.first || g->list[i].ns > best.ns)) {
+			best = g->list[i];
+			at = i;
+		}
+	if (best.first)
+		g->list[at].first = NULL;
 	return best;
 }
 
@@ -88,21 +143,27 @@ void report_idle_mostly(const struct summary *s, uint32_t row, enum gt_idle_caus
 			size_t size)
 {
 	const uint64_t all = s->idle.rows[row].sums[cause].ns;
-	const struct idle_detail *d = NULL;
-	char name[200];
+	struct groups groups = {.list = NULL};
+	char name[200], shown[260];
 	size_t used;
 
 	*text = '\0';
 	describe_evidence(&s->idle.rows[row].evidence[cause], cause, text, size);
 	used = strlen(text);
-	for (unsigned k = 0; k < MOSTLY && (d = find_largest(s, row, cause, d)); k++) {
-		if (d->ns * 20 < all)
+	collect_groups(s, row, cause, &groups);
+	for (unsigned k = 0; k < MOSTLY; k++) {
+		const struct group best = take_largest(&groups);
+
+		if (!best.first || best.ns * 20 < all)
 			break;
-		describe_detail(s, d, name, sizeof name);
+		describe_detail(s, best.first, name, sizeof name);
+		put_numbers(name, best.count, shown, sizeof shown);
 		used += (size_t)snprintf(text + used, size - used, "%s%s %.0f%%", used ? ", " : "",
-					 name, percent(d->ns, all));
+					 shown, percent(best.ns, all));
 		used = used < size ? used : size - 1;
 	}
+	free(groups.list);
+	texts_fini(&groups.keys);
 }
 
 const char *report_idle_wait(const struct summary *s, uint32_t row, enum gt_idle_cause cause)

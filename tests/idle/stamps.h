@@ -33,6 +33,19 @@ static UNUSED void say_stamps(const char *cause, uint64_t from, uint64_t to)
 	printf("%s %llu %llu\n", cause, (unsigned long long)from, (unsigned long long)to);
 }
 
+/* Write the time in which the main thread waited for a processor, which a busy machine takes from
+ * any cause. */
+static UNUSED __attribute__((destructor)) void say_delay(void)
+{
+	FILE *file = fopen("/proc/self/schedstat", "r");
+	unsigned long long cpu, delay;
+
+	if (file && fscanf(file, "%llu %llu", &cpu, &delay) == 2)
+		printf("run_delay 0 %llu\n", delay);
+	if (file)
+		fclose(file);
+}
+
 #define EXPECT(condition)                                                               \
 	do {                                                                            \
 		if (!(condition)) {                                                     \

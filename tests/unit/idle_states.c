@@ -123,7 +123,7 @@ UNIT_TEST(a_lock_has_a_holder)
 	add_state(GT_HOST_STATE_LOCK, 7 * MS, 17 * MS, 0, 1001);
 	read_all();
 	CHECK_EQ(ns_of(GT_IDLE_HOST_LOCK), 20 * MS);
-	CHECK_STR(wait_of(GT_IDLE_HOST_LOCK), "held by thread 1001 (worker)");
+	CHECK_STR(wait_of(GT_IDLE_HOST_LOCK), "held by worker (thread 1001)");
 	finish();
 }
 
@@ -139,6 +139,30 @@ UNIT_TEST(in_a_call_only_time_without_a_processor_is_not_the_calls)
 	read_all();
 	CHECK_EQ(ns_of(GT_IDLE_COMPILING), 10 * MS);
 	CHECK_EQ(ns_of(GT_IDLE_HOST_STOPPED), 10 * MS);
+	finish();
+}
+
+static void add_delayed(uint64_t from, uint64_t to)
+{
+	const uint64_t value[8] = {0, 0, 0, 0, to - from, 0, 2, 0};
+
+	fake_state(&c, 0, GT_HOST_STATE, GT_HOST_STATE_RUNNABLE, from, to, value);
+}
+
+/* The first call waits for a kernel that ends during the call, and then returns late. The second
+ * call waits for something else. */
+UNIT_TEST(a_call_that_waits_is_late_only_after_its_activity_has_ended)
+{
+	begin();
+	add_launch(1 * MS, 1 * MS, 1 * MS, 4 * MS);
+	fake_call(&c, 0, "clFinish", 2 * MS, 12 * MS, 0, NULL);
+	fake_call(&c, 0, "clFinish", 12 * MS, 22 * MS, 0, NULL);
+	add_launch(22 * MS, 22 * MS, 22 * MS, 23 * MS);
+	add_delayed(2 * MS, 12 * MS);
+	add_delayed(12 * MS, 22 * MS);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_HOST_RUNNABLE), 8 * MS);
+	CHECK_EQ(ns_of(GT_IDLE_SYNCHRONISING), 10 * MS);
 	finish();
 }
 

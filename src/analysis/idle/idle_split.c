@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See idle.h. Splits a part of a thread's time by the state of the thread.
+/* See idle.h. Splits a part of a thread's time where the state of the thread changes.
  *
  *   outside any call   each state is a cause (GT_IDLE_HOST_..)
  *   in a call          the call stays the cause, except for time in which the thread could not run:
  *                      it waited for a processor, or was stopped. In a call that launches or has no
  *                      cause of its own, also time in which it waited for a lock whose holder is
- *                      known. */
+ *                      known.
+ *   in a call that     these states count only if the gap began in the call: the thread then
+ *   waits              returned late. Otherwise the call waits for something else. */
 #include "analysis/idle/idle_steps.h"
 
 static uint64_t scale(uint64_t value, uint64_t part, uint64_t whole)
@@ -29,6 +31,15 @@ static enum gt_idle_cause find_cause(enum gt_idle_cause cause, const struct idle
 	    (cause == GT_IDLE_LAUNCHING || cause == GT_IDLE_OTHER_CALL))
 		return GT_IDLE_HOST_LOCK;
 	return cause;
+}
+
+/* Return true if the thread's delays in a call delay the device. */
+static bool is_delayed(const struct idle_open *gap, const struct idle_interval *v,
+		       enum gt_idle_cause cause)
+{
+	if (cause == GT_IDLE_COLLECTIVE)
+		return false;
+	return cause != GT_IDLE_SYNCHRONISING || gap->row.start > v->from;
 }
 
 /* Add a piece of a part, and the share of the interval's counts that belongs to it. */
@@ -55,7 +66,9 @@ static void add_span(struct idle *s, struct idle_open *gap, const struct idle_in
 		       delay = scale(span->delay_ns, ns, whole);
 	const uint64_t rest = ns - cpu - delay, waits = v->rest_ns, delays = v->delay_ns;
 	const bool is_host = part->cause == GT_IDLE_HOST;
-	const enum gt_idle_cause cause = find_cause(part->cause, span);
+	const bool delays_device = is_delayed(gap, v, part->cause);
+	const enum gt_idle_cause cause =
+		delays_device ? find_cause(part->cause, span) : part->cause;
 	struct idle_kept piece = *part;
 
 	piece.end = piece.start + cpu;
@@ -68,7 +81,7 @@ static void add_span(struct idle *s, struct idle_open *gap, const struct idle_in
 			  .involuntary = delays ? 0 : share_of(v->involuntary, cpu, v->cpu_ns)});
 	piece.start = piece.end;
 	piece.end = piece.start + delay;
-	add_piece(s, gap, &piece, GT_IDLE_HOST_RUNNABLE, LOOKUP_NONE,
+	add_piece(s, gap, &piece, delays_device ? GT_IDLE_HOST_RUNNABLE : part->cause, LOOKUP_NONE,
 		  &(struct idle_evidence){.delay_ns = delay,
 					  .involuntary = share_of(v->involuntary, delay, delays)});
 	piece.start = piece.end;

@@ -77,17 +77,21 @@ static uint32_t name_wait(struct idle_states *t, const struct gt_item *item)
 {
 	const char *text = gt_capture_string(t->capture, item->process, (uint32_t)item->args[1]);
 	const uint64_t tid = item->args[2];
+	const bool is_held = item->op == GT_HOST_STATE_LOCK && tid;
 	const char *name;
-	char made[96];
+	char made[256];
 
-	if (*text)
+	if (*text && !is_held)
 		return texts_put(t->names, text);
 	if (!tid)
 		return LOOKUP_NONE;
 	name = find_name(t->capture, item->process, tid);
-	snprintf(made, sizeof made, "%sthread %" PRIu64 "%s%.32s%s",
-		 item->op == GT_HOST_STATE_LOCK ? "held by " : "", tid, name ? " (" : "",
-		 name ? name : "", name ? ")" : "");
+	if (*text)
+		snprintf(made, sizeof made, "held by %.240s", text);
+	else
+		snprintf(made, sizeof made, "%s%.32s%sthread %" PRIu64 "%s",
+			 is_held ? "held by " : "", name ? name : "", name ? " (" : "", tid,
+			 name ? ")" : "");
 	return texts_put(t->names, made);
 }
 

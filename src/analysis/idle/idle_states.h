@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads did on the host, from readings of their state (GT_RECORD_HOST):
+/* Activities of threads on the host, from readings of their state (GT_RECORD_HOST):
  *
- *   usage    by the thread itself, at the edges of gaps between its calls and of long calls: exact
+ *   usage    the thread reads it at the edges of gaps between its calls and of long calls: exact
  *            CPU time, context switches and page faults between two readings
- *   states   by the collector, at intervals: what the thread waited for, and when
+ *   states   the collector reads them at intervals: the object of a wait, and its time
  *
  * An interval lies between two edges of a thread's outermost calls. Its time is split into spans:
  *
@@ -14,7 +14,7 @@
  *      Holes get the state of their neighbours, because a collector reads at intervals.
  *   2. CPU time from the usage is exact. If the spans have less, holes get more of it, then the
  *      other spans; if the spans have more, the reverse.
- *   3. Without states, the usage alone tells CPU time, page faults and waiting apart. */
+ *   3. Without states, the usage alone separates CPU time, page faults and waiting. */
 #ifndef GPUTAP_ANALYSIS_IDLE_IDLE_STATES_H
 #define GPUTAP_ANALYSIS_IDLE_IDLE_STATES_H
 
