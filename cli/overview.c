@@ -150,6 +150,8 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 		      percent(t->busy_ns, run_ns), rest, s->devices[d->device].name);
 	if (summary_has_whole_run(s))
 		print_edges(edges, run_ns, out);
+	if (report_idle_startup(s, d, idle, sizeof idle))
+		ui_print_line(out, "", NULL, "%s", idle);
 	if (report_idle_line(s, d->device, span, idle, sizeof idle))
 		ui_print_line(out, "", NULL, "idle %s between activities: %s", duration(idle_ns),
 			      idle);

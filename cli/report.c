@@ -923,7 +923,8 @@ static int report_files(struct report_options *o, char **paths, int count)
 	choose_rank_tables(o, capture);
 	if (!o->store)
 		leave_out(&s, o->tables);
-	s.patterns.wanted |= wants_table(o, REPORT_PATTERNS) && !o->timeline;
+	s.patterns.wanted |=
+		(wants_table(o, REPORT_PATTERNS) || wants_table(o, REPORT_IDLE)) && !o->timeline;
 	s.launched.wanted = wants_table(o, REPORT_STACKS);
 	s.launched.frames = (size_t)o->frames;
 	if (print_report(&s, o, capture, &code)) {

@@ -243,6 +243,24 @@ void report_idle_between(const struct summary *s, uint32_t row, enum gt_idle_cau
 
 /* Notes -------------------------------------------------------------------------------- */
 
+bool report_idle_startup(const struct summary *s, const struct summary_track *d, char *text,
+			 size_t size)
+{
+	const struct summary_startup *start = s->startups ? &s->startups[d->device] : NULL;
+	const uint64_t span = timeline_span_ns(&d->all), idle = report_idle_device_ns(s, d->device);
+	char before[40], before_idle[40], after[40];
+
+	if (!start || start->ns * 100 < span || start->ns >= span || start->idle_ns > idle)
+		return false;
+	snprintf(before, sizeof before, "%s", show_duration(start->ns));
+	snprintf(before_idle, sizeof before_idle, "%s", show_duration(start->idle_ns));
+	snprintf(after, sizeof after, "%s", show_duration(span - start->ns));
+	snprintf(text, size, "start-up %s, idle %s; then steps for %s, idle %s (%.1f%%)", before,
+		 before_idle, after, show_duration(idle - start->idle_ns),
+		 percent(idle - start->idle_ns, span - start->ns));
+	return true;
+}
+
 static uint64_t unrecorded_of(const struct summary *s, uint32_t device)
 {
 	return s->idle.unrecorded_ns && device < s->idle.device_count
@@ -250,23 +268,98 @@ static uint64_t unrecorded_of(const struct summary *s, uint32_t device)
 		       : 0;
 }
 
-void report_idle_note(struct grid *g, const struct summary *s)
+/* Time of a run in which a device had no activity yet, or no more. */
+struct ends {
+	uint64_t before_ns, after_ns;
+};
+
+static struct ends find_ends(const struct summary *s, const struct summary_track *d)
+{
+	uint64_t start = d->all.first_ns, end = d->all.last_ns;
+
+	for (uint32_t i = 0; i < s->file_count && summary_has_whole_run(s); i++) {
+		start = s->files[i].start_ns < start ? s->files[i].start_ns : start;
+		end = s->files[i].end_ns > end ? s->files[i].end_ns : end;
+	}
+	return (struct ends){d->all.first_ns - start, end - d->all.last_ns};
+}
+
+static bool has_device_tracks(const struct summary *s)
+{
+	return !s->track_keys && !s->place_keys && !s->filter;
+}
+
+/* Describe the unrecorded time of all devices. */
+static void describe_unrecorded(const struct summary *s, char *text, size_t size)
 {
 	enum { DEVICES_MOST = 4 };
 	uint32_t devices = 0;
-	char text[256];
 	size_t used = 0;
 
-	for (uint32_t d = 0; d < s->device_count; d++)
-		if (unrecorded_of(s, d) && devices++ < DEVICES_MOST)
-			used += (size_t)snprintf(text + used, sizeof text - used,
-						 "%s%s of device %" PRIu32, used ? ", " : "",
-						 show_duration(unrecorded_of(s, d)), d);
-	if (!devices)
-		return;
-	if (devices > DEVICES_MOST)
-		snprintf(text + used, sizeof text - used, " and more of other devices");
-	g->note = grid_keep(g, "Not recorded, so neither busy nor idle: %s.", text);
+	for (uint32_t d = 0; d < s->device_count; d++) {
+		if (!unrecorded_of(s, d) || devices++ >= DEVICES_MOST)
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s of device %" PRIu32,
+					 used ? ", " : "Not recorded, so neither busy nor idle: ",
+					 show_duration(unrecorded_of(s, d)), d);
+	}
+	if (devices)
+		snprintf(text + used, size - used, "%s.",
+			 devices > DEVICES_MOST ? " and more of other devices" : "");
+}
+
+/* Describe the time outside the table's gaps, and the time before the first step. */
+static void describe_ends(const struct summary *s, const struct summary_track *d, char *text,
+			  size_t size)
+{
+	const struct ends ends = find_ends(s, d);
+	char before[40], startup[300];
+	size_t used = 0;
+
+	*text = '\0';
+	snprintf(before, sizeof before, "%s", show_duration(ends.before_ns));
+	if (ends.before_ns || ends.after_ns)
+		used = (size_t)snprintf(text, size,
+					"Not in this table: %s before the first activity of device "
+					"%" PRIu32 ", %s after the last.",
+					before, d->device, show_duration(ends.after_ns));
+	used = used < size ? used : size - 1;
+	if (report_idle_startup(s, d, startup, sizeof startup))
+		snprintf(text + used, size - used, "%sDevice %" PRIu32 ": %s.", used ? " " : "",
+			 d->device, startup);
+}
+
+void report_idle_note(struct grid *g, const struct summary *s)
+{
+	enum { DEVICES_MOST = 2 };
+	char unrecorded[300] = "", ends[DEVICES_MOST][500] = {"", ""};
+
+	describe_unrecorded(s, unrecorded, sizeof unrecorded);
+	for (uint32_t i = 0; i < s->track_count && i < DEVICES_MOST && has_device_tracks(s); i++)
+		describe_ends(s, &s->tracks[i], ends[i], sizeof ends[i]);
+	if (*unrecorded || *ends[0] || *ends[1])
+		g->note = grid_keep(g, "%s%s%s%s%s", unrecorded, *unrecorded && *ends[0] ? " " : "",
+				    ends[0], *ends[1] ? " " : "", ends[1]);
+}
+
+/* Write the times before a device's first activity, after its last, and before its first step. */
+static void write_ends(struct json *j, const struct summary *s)
+{
+	json_array(j, "start_up");
+	for (uint32_t i = 0; i < s->track_count && has_device_tracks(s); i++) {
+		const struct summary_track *d = &s->tracks[i];
+		const struct ends ends = find_ends(s, d);
+
+		json_object(j, NULL);
+		json_count(j, "device", d->device);
+		json_count(j, "before_first_activity_ns", ends.before_ns);
+		json_count(j, "after_last_activity_ns", ends.after_ns);
+		json_count(j, "before_first_step_ns", s->startups ? s->startups[d->device].ns : 0);
+		json_count(j, "before_first_step_idle_ns",
+			   s->startups ? s->startups[d->device].idle_ns : 0);
+		json_close(j);
+	}
+	json_close(j);
 }
 
 void report_idle_json(struct json *j, const struct summary *s)
@@ -282,6 +375,7 @@ void report_idle_json(struct json *j, const struct summary *s)
 		json_close(j);
 	}
 	json_close(j);
+	write_ends(j, s);
 }
 
 enum gt_idle_cause report_idle_gap_cause(const struct idle_gap *gap)

@@ -32,6 +32,11 @@ const char *report_idle_wait(const struct summary *s, uint32_t row, enum gt_idle
 void report_idle_pair(const struct summary *s, uint32_t pair, enum gt_idle_cause cause,
 		      const char *separator, char *text, size_t size);
 
+/* Describe the time from a device's first activity to the first step of its loop, and the time
+ * after. Return false if there is no such time, or it is short. */
+bool report_idle_startup(const struct summary *s, const struct summary_track *d, char *text,
+			 size_t size);
+
 /* Print a note below a table that lists the unrecorded times of devices, which the table
  * excludes. */
 void report_idle_note(struct grid *g, const struct summary *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Idle time of the reference accelerator's device 0 while the launching thread is in one state on
  * the host: idle_host lock|inversion|condition|faults|pipe|file|socket|sleeping|polling|child|
- * computing|runnable|stopped. The GPU activities are empty kernels. IDLE_TIMES: number of
+ * computing|runnable|stopped|startup. The GPU activities are empty kernels. IDLE_TIMES: number of
  * repetitions (default HELD_TIMES). */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -404,6 +404,25 @@ static void provoke_stopped(void)
 	EXPECT(waitpid(pid, NULL, 0) == pid);
 }
 
+/* Before the steps, the program runs another kernel and takes its time. */
+static void provoke_startup(void)
+{
+	static bool is_started;
+	static refdevKernel_t prepare;
+	uint64_t from;
+
+	if (!is_started) {
+		OK(refdevRegisterKernel(&prepare, "prepare", run_nothing));
+		OK(refdevLaunchKernel(prepare, one, one, NULL, 0, stream));
+		OK(refdevStreamSynchronize(stream));
+		from = now_ns();
+		sleep_ms(5 * HELD_MS);
+		say_stamps("startup", from, now_ns());
+	}
+	is_started = true;
+	sleep_ms(HELD_MS / 6);
+}
+
 static const struct {
 	const char *name;
 	void (*provoke)(void);
@@ -414,7 +433,7 @@ static const struct {
 	{"socket", provoke_socket},       {"sleeping", provoke_sleeping},
 	{"polling", provoke_polling},     {"child", provoke_child},
 	{"computing", provoke_computing}, {"runnable", provoke_runnable},
-	{"stopped", provoke_stopped},
+	{"stopped", provoke_stopped},     {"startup", provoke_startup},
 };
 
 int main(int argc, char **argv)

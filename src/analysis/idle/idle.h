@@ -226,6 +226,9 @@ void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name)
 int idle_finish(struct idle *s);
 void idle_fini(struct idle *s);
 
+/* Return the counted idle time of a device in gaps that ended at @time or earlier. With more than
+ * 8,192 gaps, the last gaps before @time may be missing: fewer than 1/4,096 of all gaps. */
+uint64_t idle_until(const struct idle *s, uint32_t device, uint64_t time);
 /* Return the gap between two times; NULL: it is not one of the largest gaps. */
 const struct idle_gap *idle_find_gap(const struct idle *s, uint32_t device, uint64_t start_ns,
 				     uint64_t end_ns);

@@ -5,9 +5,8 @@
 
 #include "analysis/idle/idle_states.h"
 
-/* Return the largest distance between the edge of an interval and the usage that was read there. The
- * thread reads its usage only at edges: up to its stack's reading before the start of a call, or a
- * moment after the end. */
+/* Return the largest distance between the edge of an interval and the usage that was read there.
+ * The thread reads its usage only at edges, before the start of a call or after its end. */
 static inline uint64_t idle_edge_ns(uint64_t from, uint64_t to)
 {
 	return (to - from) / 2;

@@ -571,6 +571,22 @@ static void pack_patterns(struct storing *k)
 	}
 }
 
+static void pack_startups(struct storing *k)
+{
+	struct summary *s = k->s;
+	bool some = s->startups;
+
+	pack_bool(&k->p, &some);
+	if (!some)
+		return;
+	if (is_reading(k))
+		s->startups = allocate_list(s->device_count, sizeof *s->startups);
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		pack_u64(&k->p, &s->startups[i].ns);
+		pack_u64(&k->p, &s->startups[i].idle_ns);
+	}
+}
+
 static void pack_odd_range(struct storing *k)
 {
 	struct summary *s = k->s;
@@ -624,6 +640,7 @@ static void pack_summary(struct storing *k)
 	pack_odd_range(k);
 	pack_idle(k);
 	pack_patterns(k);
+	pack_startups(k);
 	pack_edges(k);
 	pack_totals(k);
 }

@@ -676,6 +676,41 @@ static uint64_t find_span(const struct summary *s)
 	return span_ns;
 }
 
+/* Return the start of the loop with the longest steps in all, among threads that use a device; 0:
+ * none. */
+static uint64_t find_first_step(const struct summary *s, uint32_t device)
+{
+	const struct pattern *best = NULL;
+
+	for (uint32_t i = 0; i < s->patterns.count; i++) {
+		const struct pattern *p = &s->patterns.list[i];
+
+		if (p->kind == PATTERN_PERIOD &&
+		    idmap_get(&s->unrecorded.by_key, (uint64_t)device << 32 | p->process) !=
+			    LOOKUP_NONE &&
+		    (!best || p->ns * p->count > best->ns * best->count))
+			best = p;
+	}
+	return best ? best->period.from_ns : 0;
+}
+
+static void find_startups(struct summary *s)
+{
+	if (s->track_keys || s->place_keys || !s->patterns.count)
+		return;
+	s->startups = allocate_list(s->device_count, sizeof *s->startups);
+	for (uint32_t i = 0; i < s->track_count; i++) {
+		const struct timeline *t = &s->tracks[i].all;
+		const uint32_t device = s->tracks[i].device;
+		const uint64_t step = find_first_step(s, device);
+
+		if (step <= t->first_ns || step >= t->last_ns)
+			continue;
+		s->startups[device].ns = step - t->first_ns;
+		s->startups[device].idle_ns = idle_until(&s->idle, device, step);
+	}
+}
+
 int summary_finish(struct summary *s)
 {
 	int rc = 0;
@@ -695,8 +730,10 @@ int summary_finish(struct summary *s)
 		return rc;
 	patterns_end_records(&s->patterns);
 	rc = idle_finish(&s->idle);
-	if (!rc)
+	if (!rc) {
 		patterns_finish(&s->patterns, &s->idle, find_span(s));
+		find_startups(s);
+	}
 	return rc;
 }
 
@@ -757,6 +794,7 @@ void summary_fini(struct summary *s)
 	idmap_fini(&s->tracks_by_hash);
 	stages_fini(&s->stages);
 	idle_fini(&s->idle);
+	free(s->startups);
 	summary_fini_unrecorded(s);
 	free(s->processes);
 	free(s->threads);
