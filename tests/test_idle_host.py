@@ -3,6 +3,7 @@
 tests/idle/idle_host.c provokes one state at a time and prints its times."""
 import re
 import subprocess
+import sys
 
 import idle_scenes
 import pytest
@@ -49,6 +50,8 @@ RULES = {
     "sleeping": ("host_sleeping", None),
     "polling": ("host_polling", None),
     "child": ("host_child", r"idle_host \(pid \d+\)"),
+    "computing": ("host_computing", None),
+    "faults": ("host_faults", None),
     "runnable": ("host_runnable", None),
     "stopped": ("host_stopped", "by a signal"),
 }
@@ -109,3 +112,59 @@ def test_time_before_the_first_step_is_apart_from_the_steps(trace, tap):
     assert "start-up " in first_screen and "; then steps for " in first_screen
     text = tap("report", "i.gputap", "-t", "idle").out
     assert "Not in this table: " in text and "start-up " in text
+
+
+def test_each_cause_has_its_evidence(trace):
+    built, report = trace("computing")
+    row = find(report, "host_computing")
+    assert row["cpu_ns"] == pytest.approx(built["host_computing"], rel=0.05)
+    _, report = trace("faults")
+    assert find(report, "host_faults")["minor_faults"] >= 5 * (48 << 20) // 4096
+    _, report = trace("runnable")
+    row = find(report, "host_runnable")
+    assert row["involuntary_switches"] > 0 and row["run_delay_ns"] == row["idle_ns"]
+    _, report = trace("sleeping")
+    row = find(report, "host_sleeping")
+    assert row["voluntary_switches"] >= 5 and row["cpu_ns"] == 0
+
+
+COLLECTS = """
+import ctypes, gc, sys, time
+r = ctypes.CDLL(sys.argv[1])
+void, function = ctypes.c_void_p, ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+nothing = function(lambda group, arguments: None)
+class Dim(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint32), ("y", ctypes.c_uint32), ("z", ctypes.c_uint32)]
+r.refdevLaunchKernel.argtypes = [void, Dim, Dim, void, ctypes.c_size_t, void]
+r.refdevStreamSynchronize.argtypes = [void]
+stream, kernel = void(), void()
+assert not r.refdevStreamCreate(ctypes.byref(stream))
+assert not r.refdevRegisterKernel(ctypes.byref(kernel), b"nothing", nothing)
+
+def launch():
+    assert not r.refdevLaunchKernel(kernel, Dim(1, 1, 1), Dim(1, 1, 1), None, 0, stream)
+    assert not r.refdevStreamSynchronize(stream)
+
+gc.disable()
+heap = []
+for i in range(400000):
+    node = [None]
+    node[0] = node
+    heap.append(node)
+for i in range(3):
+    launch()
+    begin, cpu = time.clock_gettime_ns(time.CLOCK_BOOTTIME), time.thread_time_ns()
+    gc.collect()
+    used = time.thread_time_ns() - cpu
+    print("host_computing", begin, begin + used)
+    print("host_runnable", begin + used, time.clock_gettime_ns(time.CLOCK_BOOTTIME))
+    launch()
+"""
+
+
+def test_a_pause_of_a_garbage_collector_is_computing(tap, build, work):
+    (work / "collects.py").write_text(COLLECTS)
+    built, report = idle_scenes.trace(
+        tap, (sys.executable, "collects.py", build / "soft/refdev/librefdev.so.1"))
+    check_shares(built, report)
+    assert find(report, "host_computing")["idle_ns"] > 20e6
