@@ -154,20 +154,39 @@ static void add_shown(struct grid *g, const struct summary *s, struct gt_frame_n
 	*cell = cell_text(describe_shortly(g, names, s, row));
 }
 
+/* Return true if a session requested stacks of these calls. @c: NULL if only the table's columns
+ * are needed. */
+static bool has_asked_for(const struct gt_capture *c, const char *calls)
+{
+	for (size_t i = 0; c && i < gt_capture_session_count(c); i++) {
+		const char *options = gt_capture_session_at(c, i)->info.options,
+			   *list = options ? strstr(options, "stacks=") : NULL,
+			   *word = list ? strstr(list, calls) : NULL;
+
+		if (word && word < list + strcspn(list, " "))
+			return true;
+	}
+	return false;
+}
+
 static void add_rows(struct grid *g, const struct summary *s, struct gt_frame_names *names)
 {
 	const struct launched *l = &s->launched;
 	struct shown *list = allocate_list(l->count + 1, sizeof *list);
-	size_t count;
+	const bool has_gaps = has_asked_for(s->capture, "gaps"),
+		   has_slow = has_asked_for(s->capture, "slow");
+	size_t count = 0;
 	uint64_t all = 0;
 	bool has_activity = false;
 
 	for (uint32_t i = 0; i < l->count; i++) {
-		list[i] = (struct shown){l->rows[i], describe_stack(g, names, &l->rows[i])};
+		if (l->rows[i].is_call && !l->rows[i].launches && has_gaps && !has_slow)
+			continue; /* it ended a gap */
+		list[count++] = (struct shown){l->rows[i], describe_stack(g, names, &l->rows[i])};
 		all += l->rows[i].is_call ? 0 : l->rows[i].ns;
 		has_activity |= !l->rows[i].is_call;
 	}
-	count = join_rows(list, l->count);
+	count = join_rows(list, count);
 	qsort(list, count, sizeof *list, compare_shown);
 	for (size_t i = 0; i < count; i++)
 		if (!list[i].row.launches || !has_activity ||
@@ -176,27 +195,18 @@ static void add_rows(struct grid *g, const struct summary *s, struct gt_frame_na
 	free(list);
 }
 
-/* Return true if a session requested stacks. @c: NULL if only the table's columns are needed. */
-static bool has_asked_for_stacks(const struct gt_capture *c)
-{
-	for (size_t i = 0; c && i < gt_capture_session_count(c); i++) {
-		const char *options = gt_capture_session_at(c, i)->info.options;
-
-		if (options && strstr(options, "stacks="))
-			return true;
-	}
-	return false;
-}
-
 void make_launched(struct grid *g, const struct summary *s)
 {
 	struct gt_frame_names *names = NULL;
+	const bool is_wanted =
+		has_asked_for(s->capture, "launch") || has_asked_for(s->capture, "slow");
 
 	g->none =
-		has_asked_for_stacks(s->capture)
+		is_wanted
 			? "no recorded call has a stack; 'gputap info' lists the reasons as events"
 			: "no stacks were recorded: use gputap run --stacks";
-	if (s->launched.count)
+	/* stacks of calls that end gaps are not for this table */
+	if (s->launched.count && (is_wanted || !has_asked_for(s->capture, "gaps")))
 		names = gt_frame_names_create(s->capture);
 	if (names)
 		add_rows(g, s, names);

@@ -89,8 +89,10 @@ static const char help[] =
 	"      --no-command     omit command lines and working directories of programs\n"
 	"      --no-device      omit GPU activity\n"
 	"      --max-bytes N    bytes of a string or array argument; default: 256\n"
-	"      --stacks[=LIST]  record call stacks of launch (kernels, copies, graphs;\n"
-	"                       the default) or slow:TIME (calls that take longer).\n"
+	"      --stacks[=LIST]  record call stacks of launch (kernels, copies, graphs),\n"
+	"                       slow:TIME (calls that take longer) or gaps:TIME (calls\n"
+	"                       that end a longer time without calls); launch,gaps:1ms\n"
+	"                       without LIST; no: none.\n"
 	"                       lines:TIME limits the search for source lines after the\n"
 	"                       run (default: 2s); no-names omits names from FILE\n"
 	"      --host-state auto|no|TIME\n"
@@ -405,7 +407,7 @@ static int take_option(struct run_request *r, int option, char **argv)
 static void describe_options(struct run_request *r)
 {
 	const struct gt_session *s = &r->run.session;
-	char stacks[64], host_state[48], samples[64], keep[512], window[1024];
+	char stacks[128], host_state[48], samples[64], keep[512], window[1024];
 
 	run_stacks_describe(s, &r->stacks, stacks, sizeof stacks);
 	describe_host_state(&r->run, host_state, sizeof host_state);

@@ -11,6 +11,7 @@
 #include "util/error.h"
 
 static const uint64_t SLOW_NS = 1000000; /* default for "slow" without a time */
+static const uint64_t GAP_NS = 1000000;  /* default for "gaps" without a time */
 
 /* Parse the optional time after @word in "slow:1ms". Return the exit code. */
 static int take_time(const char *word, uint64_t *ns,
@@ -28,14 +29,17 @@ static int take_time(const char *word, uint64_t *ns,
 int run_stacks_option(const char *value, struct gt_session *s, struct run_stacks *names,
 		      bool (*parse_time)(const char *text, uint64_t *ns))
 {
-	static const char *const words[] = {"launch", "slow", "lines", "no-names", NULL};
+	static const char *const words[] = {"launch", "slow",     "gaps", "no",
+					    "lines",  "no-names", NULL};
+	bool is_off = false;
 	char word[32];
 	int code = GT_EXIT_OK;
 
 	*names = RUN_STACKS_USUAL;
 	s->stacks = 0;
 	if (value && !*value)
-		return ui_fail(GT_EXIT_USAGE, "--stacks= needs launch, slow:TIME, or both");
+		return ui_fail(GT_EXIT_USAGE,
+			       "--stacks= needs launch, slow:TIME, gaps:TIME, or several of them");
 	for (const char *p = value; p && *p && !code; p += *p == ',') {
 		size_t n = strcspn(p, ",");
 
@@ -43,6 +47,12 @@ int run_stacks_option(const char *value, struct gt_session *s, struct run_stacks
 		p += n;
 		if (!strcmp(word, "launch")) {
 			s->stacks |= GT_STACKS_LAUNCHES;
+		} else if (!strcmp(word, "no")) {
+			is_off = true;
+		} else if (!strcmp(word, "gaps") || !strncmp(word, "gaps:", 5)) {
+			s->stacks |= GT_STACKS_GAPS;
+			s->stacks_gap_ns = GAP_NS;
+			code = take_time(word, &s->stacks_gap_ns, parse_time);
 		} else if (!strcmp(word, "no-names")) {
 			names->no_names = true;
 		} else if (!strncmp(word, "lines:", 6)) {
@@ -55,8 +65,12 @@ int run_stacks_option(const char *value, struct gt_session *s, struct run_stacks
 			code = ui_unknown("kind of call for --stacks", word, words);
 		}
 	}
-	if (!s->stacks)
-		s->stacks = GT_STACKS_LAUNCHES;
+	if (!code && is_off && strcmp(value, "no") != 0)
+		return ui_fail(GT_EXIT_USAGE, "--stacks=no cannot be combined with other words");
+	if (!s->stacks && !is_off) {
+		s->stacks = GT_STACKS_LAUNCHES | GT_STACKS_GAPS;
+		s->stacks_gap_ns = GAP_NS;
+	}
 	return code;
 }
 
@@ -71,18 +85,26 @@ int run_stacks_check(const struct gt_session *s)
 void run_stacks_describe(const struct gt_session *s, const struct run_stacks *names, char *text,
 			 size_t size)
 {
-	const bool launches = s->stacks & GT_STACKS_LAUNCHES, slow = s->stacks & GT_STACKS_SLOW;
+	FILE *out;
 
 	*text = '\0';
 	if (!s->stacks)
 		return;
-	snprintf(text, size, " stacks=%s%s", launches ? "launch" : "",
-		 slow ? launches ? ",slow" : "slow" : "");
-	if (slow)
-		snprintf(text + strlen(text), size - strlen(text), ":%lluns",
-			 (unsigned long long)s->stacks_slow_ns);
+	out = fmemopen(text, size, "w");
+	if (!out)
+		return;
+	fputs(" stacks=", out);
+	if (s->stacks & GT_STACKS_LAUNCHES)
+		fputs("launch", out);
+	if (s->stacks & GT_STACKS_SLOW)
+		fprintf(out, "%sslow:%lluns", s->stacks & GT_STACKS_LAUNCHES ? "," : "",
+			(unsigned long long)s->stacks_slow_ns);
+	if (s->stacks & GT_STACKS_GAPS)
+		fprintf(out, "%sgaps:%lluns", s->stacks & ~(uint32_t)GT_STACKS_GAPS ? "," : "",
+			(unsigned long long)s->stacks_gap_ns);
 	if (names->no_names) /* gt_name_frames() also checks this */
-		snprintf(text + strlen(text), size - strlen(text), ",no-names");
+		fputs(",no-names", out);
+	fclose(out);
 }
 
 /* Names ------------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@ struct run_stacks {
 };
 #define RUN_STACKS_USUAL ((struct run_stacks){.lines_ns = UINT64_C(2000000000)})
 
-/* Parse @value: "launch,slow:1ms,lines:10s"; NULL: launches. @parse_time: converts "1ms" to ns.
+/* Parse @value: "launch,slow:1ms,gaps:1ms,lines:10s"; "no": none; NULL: launches and gaps. @parse_time: converts "1ms" to ns.
  * Return the exit code. */
 int run_stacks_option(const char *value, struct gt_session *session, struct run_stacks *names,
 		      bool (*parse_time)(const char *text, uint64_t *ns));

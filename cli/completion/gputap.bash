@@ -67,7 +67,7 @@ _gputap_run() {
 	-d | --domains) _gputap_list "$(_gputap_names domains)"; return ;;
 	-m | --mode) _gputap_words "$(_gputap_modes)"; return ;;
 	--ops) _gputap_list "$(_gputap_names operations)"; return ;;
-	--stacks) _gputap_list "launch slow:1ms lines:2s no-names"; return ;;
+	--stacks) _gputap_list "launch slow:1ms gaps:1ms no lines:2s no-names"; return ;;
 	--host-state) _gputap_words "auto no 5ms"; return ;;
 	--kernels | --max-bytes | --buffer | --block-size | --when-full | --threads | --delay | --duration | --from | --to | --max-kernels) return ;;
 	--start-signal | --stop-signal) _gputap_words "USR1 USR2 HUP WINCH RTMIN+1"; return ;;

@@ -211,7 +211,7 @@ static uint32_t number_call(struct gt_thread *t, uint32_t op, uint64_t id)
 	const bool is_open = t->depth != 0;
 	uint32_t number;
 
-	if (gt_unlikely(!area || area->user > GT_HERE()))
+	if (gt_unlikely(!area || area->user > GT_HERE() || !gt_stacks.shared))
 		return 0;
 	area->user = GT_HERE();
 	if (!is_open)
