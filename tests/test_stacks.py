@@ -221,7 +221,8 @@ def test_chrome_json_and_perfetto_have_the_functions_as_arguments(program, stack
     assert not any("from" in e.get("args", {}) for e in events if e["name"] == "clFinish")
     tap("export", "s.gputap", "-o", "s.pftrace")
     data = open("s.pftrace", "rb").read()
-    assert data.count(b"launch_fill ") == 2 and b"from 2" in data
+    # the idle track may name the line as well
+    assert data.count(b"launch_fill ") >= 2 and b"from 2" in data
 
 
 # Python -----------------------------------------------------------------------------------------

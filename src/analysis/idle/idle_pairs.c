@@ -31,7 +31,11 @@ int idle_pairs_begin(struct idle *s)
 	s->lines = allocate_list(1, sizeof *s->lines);
 	s->lines->calls = calls;
 	s->lines->frames = gt_frame_names_create(s->capture);
-	return s->lines->frames ? 0 : gt_error(-ENOMEM, "cannot name call stacks");
+	if (!s->lines->frames)
+		return gt_error(-ENOMEM, "cannot name call stacks");
+	/* every run ends with idle times; the names in the capture were bounded in time */
+	gt_frame_names_skip_lines(s->lines->frames);
+	return 0;
 }
 
 void idle_pairs_fini(struct idle *s)

@@ -39,6 +39,7 @@ struct gt_frame_names {
 	struct module *modules; /* one per entry of the capture's code */
 	struct named *named;    /* one per stack */
 	struct text *texts;
+	bool skips_lines;
 	struct gt_frame building[FRAMES_MOST];
 	size_t count; /* number of entries in `building` */
 };
@@ -98,6 +99,11 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+void gt_frame_names_skip_lines(struct gt_frame_names *n)
+{
+	n->skips_lines = true;
+}
+
 static struct module *get_module(struct gt_frame_names *n, const struct gt_code_info *code)
 {
 	struct module *m = &n->modules[code - gt_capture_code_at(n->capture, 0)];
@@ -133,11 +139,15 @@ static void find_functions(struct gt_frame_names *n, struct module *m, uint32_t 
 {
 	const struct gt_names_info *names =
 		gt_capture_names_find(n->capture, process, m->code->generation, pc);
+	const char *symbol;
 	struct gt_code_file *file = NULL;
 
-	if (!names || !(names->flags & GT_NAMES_LINES))
+	if (!names || (!(names->flags & GT_NAMES_LINES) && !n->skips_lines))
 		file = get_file(n, m);
-	if (file)
+	symbol = file && n->skips_lines ? gt_code_file_symbol(file, pc - m->code->base) : NULL;
+	if (symbol)
+		f->list[f->count++] = (struct gt_frame_name){symbol, NULL, 0};
+	else if (file && !n->skips_lines)
 		f->count = gt_code_file_find(file, pc - m->code->base, f->list);
 	else
 		f->count = names ? gt_names_unpack(names, f->list) : 0;

@@ -37,6 +37,9 @@ struct gt_frame_names;
  * time. */
 struct gt_frame_names *gt_frame_names_create(const struct gt_capture *c);
 void gt_frame_names_destroy(struct gt_frame_names *n);
+/* Do not look for lines in debug information, which can take long and may be damaged: use names of
+ * the capture, and symbol tables for frames without names. Call before the first stack. */
+void gt_frame_names_skip_lines(struct gt_frame_names *n);
 
 /* Return the frames of a stack, valid until @n is destroyed. The list is empty if the stack was
  * lost. */
