@@ -225,6 +225,40 @@ def test_chrome_json_and_perfetto_have_the_functions_as_arguments(program, stack
     assert data.count(b"launch_fill ") >= 2 and b"from 2" in data
 
 
+# Gaps -------------------------------------------------------------------------------------------
+
+def stacks_of_calls(tap):
+    """Return (operation, functions) of each call that has a stack."""
+    tap("export", "s.gputap", "-f", "-o", "s.json")
+    return [(e["name"], [frame.split(" ")[0] for frame in e["args"]["from"]])
+            for e in json.load(open("s.json"))["traceEvents"]
+            if e["ph"] == "X" and "from" in e.get("args", {})]
+
+
+def test_calls_that_end_gaps_have_stacks_where_that_is_asked(program, stacks, tap):
+    rows = stacks(program("-O2", "-fno-optimize-sibling-calls"), "gaps", 5,
+                  options=["--stacks=gaps:10ms"])
+    assert rows == []  # table stacks is about launches and slow calls
+    calls = stacks_of_calls(tap)
+    ends = [(name, functions[0], functions[-1]) for name, functions in calls
+            if "after_pause" in functions]
+    assert ends == [("clFlush", "after_pause", "main")] * 5
+    stacks("./stacks_program", "gaps", 5, options=["--stacks=gaps:1000s"])
+    assert not any("after_pause" in functions for _, functions in stacks_of_calls(tap))
+
+
+def test_without_a_list_launches_and_ends_of_gaps_have_stacks(program, stacks, tap):
+    rows = stacks(program("-O2", "-fno-optimize-sibling-calls"), "gaps", 2)
+    assert {functions(row)[0] for row in rows if row["device_ns"] is not None} == {"launch_fill"}
+    assert {name for name, functions in stacks_of_calls(tap) if "after_pause" in functions} == {
+        "clFlush"}
+
+
+def test_stacks_can_be_left_out(program, stacks, tap):
+    stacks(program("-O2"), "gaps", 2, options=["--stacks=no"])
+    assert stacks_of_calls(tap) == []
+
+
 # Python -----------------------------------------------------------------------------------------
 
 def line_of(repo, comment):

@@ -263,6 +263,21 @@ OUTER void launch_and_wait(void)
 		pause();
 }
 
+/* Call after 20 ms without calls. */
+OUTER void after_pause(void)
+{
+	usleep(20000);
+	clFlush(queue);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void run_gaps(int n)
+{
+	launch_fill();
+	for (int i = 0; i < n; i++)
+		after_pause();
+}
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "";
@@ -286,6 +301,8 @@ int main(int argc, char **argv)
 	else if (!strcmp(way, "many"))
 		for (int i = 0; i < n; i++)
 			path((unsigned)i, 14);
+	else if (!strcmp(way, "gaps"))
+		run_gaps(n);
 	else if (!strcmp(way, "signal"))
 		run_signal();
 	else if (!strcmp(way, "fiber"))
