@@ -16,6 +16,8 @@ import python_tables
 from consumers import perfetto
 from control_programs import wait_until
 
+# xdist could not send the package's warnings to its controller, which does not import the package
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 SOURCE = pathlib.Path(__file__).resolve().parent / "open_calls"
 SECOND = 1_000_000_000
 
