@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/grid.h"
+#include "cli/hung_jobs.h"
 #include "cli/session_find.h"
 #include "cli/stuck_threads.h"
 #include "cli/ui.h"
@@ -54,7 +55,8 @@ static const char status_help[] =
 	"List running sessions: capture, program, number of processes, start time,\n"
 	"whether they record or are paused, and how much they have recorded. A second\n"
 	"table shows the threads that have neither started nor ended a call for a second:\n"
-	"the call that is open, since when, and whether the GPU is idle.\n"
+	"the call that is open, since when, and whether the GPU is idle. In a job of\n"
+	"several ranks, it names the rank for which the others wait.\n"
 	"SESSION is the name of a session's capture or the id of one of its processes\n"
 	"(`gputap run` or any traced process); default: all sessions. Only the owner of a\n"
 	"session and root can access it.\n"
@@ -279,14 +281,26 @@ static void add_session(struct grid *g, const struct session_list *list,
 	*cell++ = cell_text(session_value(a, "command"));
 }
 
+/* Print which ranks keep others waiting, one sentence per line. */
+static void print_hung(const struct hang_verdict *hung)
+{
+	for (size_t i = 0; i < hung->count; i++) {
+		fputs(i ? "" : "\n", stdout);
+		ui_wrap(stdout, 0, 2, hung->sentences[i]);
+		fputc('\n', stdout);
+	}
+}
+
 static void print_sessions(const struct session_list *list, const struct session_found *only,
 			   const struct status_choice *choice)
 {
 	struct json j = {.out = stdout};
+	struct hang_verdict hung = {0};
 	struct stuck_list stuck;
 	struct grid g;
 
 	stuck_list_read(&stuck, list, only, choice->all ? 0 : STUCK_MS);
+	hung_jobs_find(&stuck, STUCK_MS * UINT64_C(1000000), &hung);
 
 	grid_init(&g, "sessions", columns, sizeof columns / sizeof *columns);
 	g.heading = "";
@@ -298,12 +312,18 @@ static void print_sessions(const struct session_list *list, const struct session
 		json_object(&j, NULL);
 		grid_print_json(&g, &j, 0);
 		stuck_list_print_json(&stuck, &j);
+		json_array(&j, "waiting_ranks");
+		for (size_t i = 0; i < hung.count; i++)
+			json_string(&j, NULL, hung.sentences[i]);
+		json_close(&j);
 		json_close(&j);
 	} else {
 		grid_print_text(&g, stdout, 0);
+		print_hung(&hung);
 		stuck_list_print_text(&stuck, stdout, choice->all, 0);
 	}
 	grid_fini(&g);
+	hang_fini(&hung);
 	stuck_list_fini(&stuck);
 }
 

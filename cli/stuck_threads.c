@@ -81,9 +81,13 @@ static bool is_yes(const char *line, const char *key)
 	return yes;
 }
 
-static void add_process(struct stuck_list *l, const char *session, const char *line)
+/* @s: NULL: the session of the caller */
+static void add_process(struct stuck_list *l, const struct session_found *s, const char *line)
 {
-	struct stuck_process p = {.session = session,
+	struct stuck_process p = {.session = s ? session_value(&s->status, "output") : NULL,
+				  .collector =
+					  s ? (uint32_t)session_number(&s->status, "collector") : 0,
+				  .communicators = copy_text(line, "communicators"),
 				  .index = (uint32_t)get_number(line, "process"),
 				  .pid = (uint32_t)get_number(line, "pid"),
 				  .rank = get_signed(line, "rank"),
@@ -148,13 +152,14 @@ static void choose_threads(struct stuck_list *l)
 	}
 }
 
-static void add_answer(struct stuck_list *l, const char *session, const struct session_answer *a)
+static void add_answer(struct stuck_list *l, const struct session_found *s,
+		       const struct session_answer *a)
 {
 	size_t before = l->process_count;
 
 	for (size_t i = 0; i < a->count; i++)
 		if (!strncmp(a->lines[i], "process=", 8))
-			add_process(l, session, a->lines[i]);
+			add_process(l, s, a->lines[i]);
 		else if (!strncmp(a->lines[i], "thread=", 7) && l->process_count > before)
 			add_thread(l, a->lines[i]);
 }
@@ -201,7 +206,7 @@ void stuck_list_read(struct stuck_list *l, const struct session_list *sessions,
 	snprintf(request, sizeof request, "threads least_ms=%" PRIu64, least_ms);
 	session_list_ask(sessions, only, request, answers);
 	for (size_t i = 0; i < sessions->count; i++) {
-		add_answer(l, session_value(&sessions->sessions[i].status, "output"), &answers[i]);
+		add_answer(l, &sessions->sessions[i], &answers[i]);
 		session_answer_fini(&answers[i]);
 	}
 	free(answers);
@@ -230,8 +235,10 @@ void stuck_list_ask(struct stuck_list *l, const char *folder, uint64_t least_ms)
 
 void stuck_list_fini(struct stuck_list *l)
 {
-	for (size_t i = 0; i < l->process_count; i++)
+	for (size_t i = 0; i < l->process_count; i++) {
 		free(l->processes[i].exe);
+		free(l->processes[i].communicators);
+	}
 	for (size_t i = 0; i < l->thread_count; i++) {
 		struct stuck_thread *t = &l->threads[i];
 

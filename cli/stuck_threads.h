@@ -19,6 +19,10 @@ struct stuck_process {
 	uint64_t pending;      /* GPU activities in flight */
 	uint64_t busy;         /* number of threads that make progress */
 	bool ended, is_unseen; /* is_unseen: the pid is one of another namespace */
+	uint32_t collector;    /* pid of `gputap run` */
+	/* started collective calls, as "mpi:1140850688:50,..": domain, lower half of the handle,
+	 * count */
+	char *communicators;
 };
 
 struct stuck_thread {

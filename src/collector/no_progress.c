@@ -78,8 +78,8 @@ static void put_duration(uint64_t ns, char *text, size_t room)
 		snprintf(text, room, "%.2f s", (double)ns / 1e9);
 }
 
-/* The thread of a process that shows best why there is no progress: in the call that has been open
- * for longest; otherwise, the last that made a call. */
+/* The thread to name if a process makes no progress: the one in the call that has been open for
+ * longest; if no call is open, the thread that made the last call. */
 struct culprit {
 	const struct gt_progress *p;
 	uint64_t start, last_end; /* host ticks */
@@ -344,8 +344,8 @@ static void fire_open(struct gt_progress *p, const struct progress_process *w,
 	fire(p, text);
 }
 
-/* Look at the open calls of a thread, innermost first. The first that fires stands for the calls
- * around it. */
+/* Look at the open calls of a thread, innermost first. If a call fires, the calls around it do
+ * not. */
 static void look_at_thread(struct gt_process *process, const struct gt_thread_calls *t, void *data)
 {
 	struct open_look *look = data;

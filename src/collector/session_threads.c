@@ -96,6 +96,33 @@ static void put_exe(struct gt_process *process, FILE *out)
 	gt_control_put_word(out, "exe", gt_file_name(info.exe), false);
 }
 
+/* Print the communicators with the number of collective calls that the process has started on each,
+ * as "mpi:1140850688:50,..". */
+static void put_communicators(struct gt_process *process, FILE *out)
+{
+	struct gt_communicator copies[GT_COMMUNICATORS];
+	volatile unsigned count = 0;
+
+	if (!GT_GUARD())
+		return;
+	for (int i = 0; i < GT_COMMUNICATORS; i++) {
+		const struct gt_communicator *c = &process->segment->communicators[i];
+		uint64_t key = atomic_load_explicit(&c->key, memory_order_relaxed);
+
+		if (!key)
+			continue;
+		copies[count].key = key;
+		copies[count].count = atomic_load_explicit(&c->count, memory_order_relaxed);
+		count++;
+	}
+	gt_guard_end();
+	fputs(" communicators=", out);
+	for (unsigned i = 0; i < count; i++)
+		fprintf(out, "%s%s:%u:%" PRIu64, i ? "," : "",
+			gt_domain_name((enum gt_domain)(copies[i].key >> 32 & 0xff)),
+			(uint32_t)copies[i].key, (uint64_t)copies[i].count);
+}
+
 static void put_process(struct gt_drain *d, struct gt_process *process, unsigned busy, FILE *out)
 {
 	uint64_t now_ns = gt_clock_ns(CLOCK_MONOTONIC);
@@ -109,6 +136,7 @@ static void put_process(struct gt_drain *d, struct gt_process *process, unsigned
 	if (process->activity_ns)
 		fprintf(out, "%" PRIu64, now_ns - process->activity_ns);
 	put_number(out, "pending", count_pending(d, process));
+	put_communicators(process, out);
 	putc('\n', out);
 }
 

@@ -315,6 +315,21 @@ UNIT_TEST(a_kernel_of_a_collective_waits_for_a_rank_that_did_not_start_it)
 		      "call there: ncclAllReduce 16).");
 }
 
+UNIT_TEST(a_rank_whose_recording_has_no_end_is_not_missing)
+{
+	start_job(3);
+	wait_in(0, "MPI_Barrier", HANG_WORLD, 2, 3000);
+	begin(1, mpi("MPI_Barrier"), HANG_WORLD, 1);
+	begin(2, mpi("MPI_Barrier"), HANG_WORLD, 1);
+	processes[1].is_unknown = true;
+	stay_outside(2, NULL, NULL, 3000);
+	CHECK_VERDICT("Rank 2 has not entered MPI_Barrier 2 on MPI_COMM_WORLD; rank 0 waits there "
+		      "for 3.00 s.\n"
+		      "Rank 2 is outside any call for 3.00 s (its last call there: MPI_Barrier "
+		      "1).\n"
+		      "Not known: the last call of rank 1, because the recording has no end.");
+}
+
 UNIT_TEST(a_worker_of_a_rank_is_not_its_rank)
 {
 	start_job(2);

@@ -198,6 +198,20 @@ static int add_open_calls(struct finding *f, bool *is_open)
 	return status;
 }
 
+/* Find the processes whose open calls are in no record, because their collector was killed. */
+static void find_unknown(struct finding *f, const bool *is_open, size_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct gt_process_info *info = gt_capture_process(f->r->capture, i);
+		const struct gt_capture_session *s =
+			gt_capture_session_at(f->r->capture, info->session);
+
+		f->processes[i].is_unknown = !is_open[i] && !info->ended &&
+					     s->health.end == GT_CAPTURE_CUT &&
+					     s->kept.reason == GT_RETAINED_END;
+	}
+}
+
 /* Add processes that are outside any call. */
 static void add_others(struct finding *f, const bool *is_open, size_t count)
 {
@@ -206,7 +220,7 @@ static void add_others(struct finding *f, const bool *is_open, size_t count)
 			i < f->r->last_count && f->r->last[i].op ? &f->r->last[i] : NULL;
 		struct hang_thread *t;
 
-		if (!has_row(f->r, i) || is_open[i] || !last)
+		if (!has_row(f->r, i) || is_open[i] || !last || f->processes[i].is_unknown)
 			continue;
 		t = add_thread(f, i, last->thread);
 		t->op = last->op;
@@ -235,6 +249,7 @@ int hung_ranks_find(struct ranks *r)
 	is_open = allocate_list(count, sizeof *is_open);
 	add_processes(&f, count);
 	status = add_open_calls(&f, is_open);
+	find_unknown(&f, is_open, count);
 	if (!status) {
 		add_members(&f);
 		add_others(&f, is_open, count);

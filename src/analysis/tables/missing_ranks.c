@@ -39,7 +39,8 @@ struct part {
 	size_t place;   /* SIZE_MAX: the rank has no process */
 	size_t thread;  /* index of the thread that waits on the communicator + 1; 0: none */
 	uint64_t begun; /* number of its last call there; 0: not known */
-	uint32_t op;    /* of that call */
+	bool is_unknown;
+	uint32_t op; /* of that call */
 };
 
 struct verdict {
@@ -144,8 +145,10 @@ static void put_activity(struct verdict *v, const struct place *place, const str
 
 	if (p->has_ended) {
 		put_end(v, p);
+	} else if (p->is_unknown) {
+		put(v, "is in a call that is not known, or in none");
 	} else if (!t) {
-		put(v, "has made no call");
+		put(v, p->is_busy ? "makes calls" : "has made no call");
 	} else if (t->is_open) {
 		put(v, "is in %s", gt_operation_name(t->op));
 		if (t->sequence)
@@ -297,6 +300,12 @@ static struct part *get_part(struct verdict *v, uint32_t rank)
 	return &v->parts[v->part_count++];
 }
 
+/* Return true if the rank's process, which waits in no call, can be in a call that is not known. */
+static bool is_unknown(const struct verdict *v, size_t place)
+{
+	return v->job->processes[v->who[place].process].is_unknown && !v->who[place].waits;
+}
+
 /* Collect the members of a communicator. */
 static void collect_parts(struct verdict *v, uint64_t communicator)
 {
@@ -332,16 +341,21 @@ static void collect_parts(struct verdict *v, uint64_t communicator)
 		part->begun = t->sequence;
 		part->op = t->op;
 	}
+	for (size_t i = 0; i < v->part_count; i++)
+		v->parts[i].is_unknown =
+			v->parts[i].place != SIZE_MAX && is_unknown(v, v->parts[i].place);
 	qsort(v->parts, v->part_count, sizeof *v->parts, compare_parts);
 }
 
 /* Position of a member relative to a call. */
-enum position { WAITS_THERE, MISSING, NOT_KNOWN_WHERE, AHEAD };
+enum position { WAITS_THERE, MISSING, NOT_KNOWN_WHERE, AHEAD, UNKNOWN };
 
 static enum position find_position(const struct part *p, uint64_t sequence)
 {
 	if (p->thread && p->begun == sequence)
 		return WAITS_THERE;
+	if (p->is_unknown)
+		return UNKNOWN;
 	if (!p->begun)
 		return NOT_KNOWN_WHERE;
 	return p->begun < sequence ? MISSING : AHEAD;
@@ -482,6 +496,14 @@ static bool is_some_not_known(const struct verdict *v, uint64_t sequence)
 	return false;
 }
 
+static bool has_unknown(const struct verdict *v)
+{
+	for (size_t i = 0; i < v->part_count; i++)
+		if (v->parts[i].is_unknown)
+			return true;
+	return false;
+}
+
 /* Describe the call in which members wait. */
 static void describe_call(struct verdict *v, uint64_t communicator, uint64_t sequence)
 {
@@ -520,7 +542,8 @@ static void describe_call(struct verdict *v, uint64_t communicator, uint64_t seq
 			put_ranks(v, s.ranks, s.count);
 			put(v, " %s left it", verb(&s, "has", "have"));
 		} else {
-			put(v, "all ranks of the communicator have entered it");
+			put(v, has_unknown(v) ? "not known: where the other ranks are"
+					      : "all ranks of the communicator have entered it");
 		}
 	}
 	if (missing || !differs) {
@@ -837,6 +860,24 @@ static void describe_messages(struct verdict *v)
 	end_sentence(v);
 }
 
+/* Name the ranks whose open calls are not known. */
+static void describe_unknown(struct verdict *v)
+{
+	uint32_t *ranks = allocate_list(v->count + 1, sizeof *ranks);
+	size_t count = 0;
+
+	for (size_t i = 0; i < v->count; i++)
+		if (is_unknown(v, i))
+			ranks[count++] = v->who[i].rank;
+	if (count) {
+		put(v, "Not known: the last call of ");
+		put_ranks(v, ranks, count);
+		put(v, ", because the recording has no end.");
+		end_sentence(v);
+	}
+	free(ranks);
+}
+
 /* Name ranks that have died, or have ended with an error. */
 static void describe_ended(struct verdict *v)
 {
@@ -855,6 +896,7 @@ static void describe_ended(struct verdict *v)
 void hang_find(const struct hang_job *job, struct hang_verdict *out)
 {
 	struct verdict *v = allocate_list(1, sizeof *v);
+	const size_t before = out->count;
 
 	v->job = job;
 	v->out = out;
@@ -865,8 +907,14 @@ void hang_find(const struct hang_job *job, struct hang_verdict *out)
 		describe_communicators(v);
 		describe_messages(v);
 		describe_not_known(v);
-		if (!out->count)
+		if (out->count == before)
 			describe_ended(v);
+		if (out->count > before)
+			describe_unknown(v);
+		if (job->by_order && out->count > before) {
+			put(v, "ranks are numbered by process id, because no launcher names them.");
+			end_sentence(v);
+		}
 	}
 	free(v->parts);
 	free(v->place_of);

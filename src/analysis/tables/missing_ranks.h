@@ -29,6 +29,9 @@ enum { HANG_NOT_KNOWN = 0, HANG_WORLD = 1 };
 
 struct hang_process {
 	uint32_t rank, pid;
+	bool is_busy; /* its threads start or end calls */
+	/* its open calls are not known, so it can be in any call */
+	bool is_unknown;
 	bool has_ended;
 	bool has_died;   /* ended without exit(), before the other ranks; implies has_ended */
 	bool has_status; /* wait_status, as from waitpid(), is known */
@@ -67,6 +70,7 @@ struct hang_job {
 	const struct hang_member *members;
 	size_t member_count;
 	uint32_t size; /* number of ranks as the launcher gave it; 0: not known */
+	bool by_order; /* ranks are numbers in the order of process ids */
 	/* calls that have been open for a shorter time are not reported */
 	uint64_t least_ns;
 };
