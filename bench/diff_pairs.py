@@ -26,6 +26,8 @@ import tempfile
 
 REPO = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
+HOST = r"(longer: idle time of device 0: |mostly ')host, outside any call"
+
 # change: pattern of a line among the first five of the text
 CUDA = {
     "sync": r"100 more cuStreamSynchronize: 100 -> 200",
@@ -36,7 +38,7 @@ CUDA = {
     "alloc": r"99 more|100 more cuMem(Alloc|Free)|only in the candidate: cuMemFree",
     "grid": r"slower: kernel work_b",
     "slow": r"slower: kernel work_b",
-    "pause": r"longer: idle time of device 0: host, outside any call",
+    "pause": HOST,
     "rename": r"renamed: work_b -> work_b_v2",
     "added": r"only in the candidate: kernel work_d, 100 times",
     "gone": r"only in the baseline: kernel work_c, 100 times",
@@ -49,7 +51,7 @@ OPENCL = {
     "alloc": r"100 more cl(CreateBuffer|ReleaseMemObject)|only in the candidate: clReleaseMem",
     "grid": r"slower: kernel work_b",
     "slow": r"slower: kernel work_b",
-    "pause": r"longer: idle time of device 0: host, outside any call",
+    "pause": HOST,
     "rename": r"renamed: work_b -> work_b_v2",
     "added": r"only in the candidate: kernel work_d, 100 times",
     "gone": r"only in the baseline: kernel work_c, 100 times",
@@ -70,8 +72,8 @@ SYNTH = [
     (["--kernel-name", "gemm"], r"renamed: kernel_0 -> gemm_0"),
     (["--slow-call", "clFlush:60"], r"slower: clFlush"),
     (["--slow-call", "clEnqueueNDRangeKernel:40"], r"slower: clEnqueueNDRangeKernel"),
-    (["--pause", "50000:32"], r"longer: idle time of device 0: host, outside any call"),
-    (["--pause", "1000000:400"], r"longer: idle time of device 0: host, outside any call"),
+    (["--pause", "50000:32"], HOST),
+    (["--pause", "1000000:400"], HOST),
     (["--nested"], r"only in the candidate: clBuildProgram|fewer clFinish"),
     (["--names", "lambda:7"], r"."),  # replaced below: a kernel of another name and number
     (["--kernels", "4"], r"only in the candidate: kernel kernel_3"),

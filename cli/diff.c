@@ -76,8 +76,9 @@ static void print_diff_help(void)
 	       "  -n, --top N           print at most N rows per table; 0: all\n"
 	       "      --noise PERCENT   treat changes up to PERCENT as noise between runs;\n"
 	       "                        default: 2%% with one run per side, 0 with several\n"
-	       "      --fail-over LIMIT exit with 1 if something got slower by more than LIMIT:\n"
-	       "                        5%%, or TABLE:5%%,...\n"
+	       "      --fail-over LIMIT exit with 1 if something got slower, or occurs more\n"
+	       "                        often, by more than LIMIT: 5%%, or TABLE:5%%,...,\n"
+	       "                        counts:0%% or counts:off\n"
 	       "      --mangled         show names of C++ kernels as recorded\n"
 	       "\n"
 	       "%sOutput%s\n"
@@ -702,6 +703,7 @@ static void allow_for_load(struct diff_result *result, const struct diff_options
 	for (unsigned s = 0; s < DIFF_SIDES; s++)
 		for (size_t i = 0; i < result->sides[s].run_count; i++) {
 			result->load = fmax(result->load, result->sides[s].runs[i].others);
+			result->busy = fmax(result->busy, result->sides[s].runs[i].busy);
 			result->wait_ns = fmax(result->wait_ns, result->sides[s].runs[i].wait_ns);
 		}
 	others = fmin(others, MOST_LOAD);

@@ -358,8 +358,20 @@ static void print_runs(const struct diff_result *result, unsigned at, FILE *out)
 /* Sentences about differences between the first runs of both sides that make a comparison less
  * reliable; "": none. */
 struct differences {
-	char devices[1024], selection[2 * SELECTION_LINE + 64], alike[160];
+	char devices[1024], selection[2 * SELECTION_LINE + 64], programs[256], alike[160];
 };
+
+/* Return the length of the program's name in a command, without its folder, and its start. */
+static int find_program(const char *command, const char **start)
+{
+	const size_t bytes = strcspn(command, " ");
+
+	*start = command;
+	for (size_t i = 0; i < bytes; i++)
+		if (command[i] == '/')
+			*start = command + i + 1;
+	return (int)(bytes - (size_t)(*start - command));
+}
 
 static void find_differences(const struct diff_result *result, struct differences *d)
 {
@@ -367,7 +379,17 @@ static void find_differences(const struct diff_result *result, struct difference
 			      *candidate = &result->sides[1].runs[0];
 	uint64_t alike = 0;
 
-	*d->devices = *d->selection = *d->alike = '\0';
+	const char *before, *after;
+	const int bytes_before = find_program(baseline->command, &before),
+		  bytes_after = find_program(candidate->command, &after);
+
+	*d->devices = *d->selection = *d->programs = *d->alike = '\0';
+	if (bytes_before && bytes_after &&
+	    (bytes_before != bytes_after || strncmp(before, after, (size_t)bytes_before) != 0))
+		snprintf(d->programs, sizeof d->programs,
+			 "Programs differ: baseline: %.*s; candidate: %.*s.",
+			 bytes_before > 80 ? 80 : bytes_before, before,
+			 bytes_after > 80 ? 80 : bytes_after, after);
 	if (baseline->devices && candidate->devices &&
 	    strcmp(baseline->devices, candidate->devices) != 0)
 		snprintf(d->devices, sizeof d->devices,
@@ -397,6 +419,8 @@ static void print_differences(const struct diff_result *result, FILE *out)
 	struct differences d;
 
 	find_differences(result, &d);
+	if (*d.programs)
+		ui_print_sentence(out, yellow, "%s", d.programs);
 	if (*d.devices)
 		ui_print_sentence(out, yellow, "%s", d.devices);
 	if (*d.selection)
@@ -410,16 +434,20 @@ static void print_limit(const struct diff_result *result, const char *limit, FIL
 	const struct ui_colors *c = ui_colors(out);
 	const size_t new = result->verdicts[DIFF_NEW];
 	char uncounted[96] = "";
+	bool by_count = false;
 
 	if (new) /* only the name may have changed */
 		snprintf(uncounted, sizeof uncounted,
 			 "; %s row%s only in the candidate %s not counted", show_count(new),
 			 new == 1 ? "" : "s", new == 1 ? "is" : "are");
+	for (size_t i = 0; i < result->pair_count; i++)
+		by_count |= result->pairs[i].over && result->pairs[i].verdict != DIFF_SLOWER;
 	if (result->over)
 		ui_print_sentence(out, c->red,
-				  "--fail-over %s: %s row%s got slower by more than the limit%s.",
+				  "--fail-over %s: %s row%s got slower%s by more than the "
+				  "limit%s.",
 				  limit, show_count(result->over), result->over == 1 ? "" : "s",
-				  uncounted);
+				  by_count ? ", or more frequent," : "", uncounted);
 	else
 		ui_print_sentence(out, c->green,
 				  "--fail-over %s: no row got slower by more than the limit%s.",
@@ -763,6 +791,11 @@ void diff_print_markdown(const struct diff_result *result, const struct diff_opt
 	diff_describe_method(result, text, sizeof text);
 	fprintf(out, "%s\n", text);
 	find_differences(result, &d);
+	if (*d.programs) {
+		fputc('\n', out);
+		ui_put_as(out, gt_put_markdown, d.programs);
+		fputc('\n', out);
+	}
 	if (*d.devices) {
 		fputs("\n**Different machines?** ", out);
 		put_code(out, d.devices);

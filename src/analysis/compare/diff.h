@@ -93,8 +93,8 @@ struct diff_run {
 	uint64_t units;      /* number of occurrences of the range */
 	uint32_t unit_slots; /* length of `of_units` */
 	double others;       /* processor load of other programs; 0: none, or not known */
-	/* mean wait for a processor of a thread that becomes ready; 0: none, or not known */
-	double wait_ns;
+	/* probability that a thread that becomes ready waits for a processor, and its mean wait */
+	double busy, wait_ns;
 	/* true if all GPU activities ran on GPUs, which processor load does not delay */
 	bool on_gpus;
 	struct gt_capture_health health;
@@ -215,6 +215,7 @@ struct diff_result {
 	double count_noise; /* additional noise of counts and of times on GPUs */
 	double others;      /* load of other programs, if it raised the noise; 0: it did not */
 	double load;        /* largest load of other programs during a run */
+	double busy;        /* largest probability that a thread waits for a processor */
 	double wait_ns;     /* largest mean wait for a processor */
 	/* usual variances of medians and of totals between runs, by kind of row */
 	double usual[DIFF_USUAL_COUNT][2];

@@ -9,7 +9,12 @@
 #define LEAST_IDLE    0.01  /* share of the run for a verdict on idle time */
 #define LEAST_WEIGHT  0.01  /* share of the table's time, for --fail-over */
 #define LEAST_HOST    0.001 /* share of the run for a verdict on times of the host */
-#define USUAL_FREEDOM 3.0   /* weight of the usual variance of similar rows, in values */
+#define LOADED        0.1   /* load of other programs that hides changes */
+#define LARGE         0.2   /* change of a total that may be hidden by load */
+#define MOSTLY        0.5   /* probability of a wait above which most values include one */
+#define MOST_LOAD     0.95
+#define SHARE_OF_LOAD 0.05 /* share of the largest slowdown by load by which runs differ */
+#define USUAL_FREEDOM 3.0  /* weight of the usual variance of similar rows, in values */
 
 /* Pairs -------------------------------------------------------------------------------- */
 
@@ -200,7 +205,8 @@ static double noise_of_row(const struct diff_result *result, const struct diff_p
 	if (pair->table == DIFF_IDLE && result->others > 0)
 		return result->noise + result->wait_ns / shortest_gap(pair);
 	if (result->others <= 0 ||
-	    fmin(pair->count[DIFF_BASELINE], pair->count[DIFF_CANDIDATE]) >= DIFF_MANY_VALUES)
+	    (result->busy <= MOSTLY &&
+	     fmin(pair->count[DIFF_BASELINE], pair->count[DIFF_CANDIDATE]) >= DIFF_MANY_VALUES))
 		return result->noise;
 	return result->noise * (1 + DIFF_WAIT_NS / fmax(1, shortest));
 }
@@ -277,8 +283,8 @@ static void drop_values(struct run_values *v)
 		free(v->logs[side]);
 }
 
-/* Return the variance of a row that consists of a few values, of which one may include a wait for a
- * processor. */
+/* Return the least variance between runs on a machine that other programs use. If a row consists of
+ * a few values, one of them may include a wait for a processor. */
 static double variance_of_wait(const struct diff_result *result, const struct diff_pair *pair)
 {
 	const double total = fmin(pair->total_ns[DIFF_BASELINE], pair->total_ns[DIFF_CANDIDATE]);
@@ -288,10 +294,13 @@ static double variance_of_wait(const struct diff_result *result, const struct di
 		wait = log1p(result->wait_ns / shortest_gap(pair));
 		return wait * wait;
 	}
-	if (diff_is_on_gpus(result, pair->table) || total <= 0 || pair->table == DIFF_TOTALS ||
-	    fmin(pair->count[DIFF_BASELINE], pair->count[DIFF_CANDIDATE]) >= DIFF_MANY_VALUES)
+	if (diff_is_on_gpus(result, pair->table) || total <= 0)
 		return 0;
-	wait = log1p(DIFF_WAIT_NS * result->load / total);
+	/* the load is not the same in each run */
+	wait = SHARE_OF_LOAD * -log1p(-fmin(result->load, MOST_LOAD));
+	if (pair->table != DIFF_TOTALS &&
+	    fmin(pair->count[DIFF_BASELINE], pair->count[DIFF_CANDIDATE]) < DIFF_MANY_VALUES)
+		wait = fmax(wait, log1p(DIFF_WAIT_NS * result->load / total));
 	return wait * wait;
 }
 
@@ -480,8 +489,11 @@ static enum diff_verdict judge_pair(const struct diff_result *result, const stru
 	    (diff_is_significant(&pair->of_median) || diff_is_significant(&pair->of_mean)))
 		/* the single values got faster and the total slower, or vice versa */
 		return DIFF_UNSURE;
-	if (result->method == DIFF_BY_RUNS) /* a change, but not among so many rows */
-		return pair->judged && pair->p <= DIFF_LEVEL ? DIFF_UNSURE : DIFF_NOISE;
+	if (result->method == DIFF_BY_RUNS) /* a change, but not among so many rows, or with load */
+		return pair->p <= DIFF_LEVEL ||
+				       (result->load > LOADED && fabs(pair->of_mean.change) > LARGE)
+			       ? DIFF_UNSURE
+			       : DIFF_NOISE;
 	return result->method == DIFF_BY_BLOCKS && pair->of_mean.known &&
 			       fabs(pair->of_mean.change) > result->count_noise
 		       ? DIFF_UNSURE

@@ -313,7 +313,8 @@ static void describe_one_side(const struct diff_pair *pair, const char *name, co
 /* Return the word for a change of the row's time. */
 static const char *moved_as(const struct diff_pair *pair)
 {
-	if (pair->table == DIFF_IDLE && pair->verdict != DIFF_UNSURE)
+	if ((pair->table == DIFF_IDLE || pair->table == DIFF_DEVICES) &&
+	    pair->verdict != DIFF_UNSURE)
 		return pair->verdict == DIFF_SLOWER ? "longer" : "shorter";
 	return diff_verdict_name(pair->verdict);
 }
@@ -335,6 +336,29 @@ static void add_time(const struct diff_pair *pair, const char *as, char *text, s
 	if ((moved || !pair->renamed) && !diff_total_is_noise(pair) && fabs(added) >= 0.5)
 		snprintf(text + strlen(text), size - strlen(text), ", %s%s", added > 0 ? "+" : "-",
 			 show_duration(diff_whole_ns(added)));
+}
+
+/* Add the cause of idle time that changed most, if the row is the idle time of a device. */
+static void add_cause(const struct diff_result *result, const struct diff_pair *pair, char *text,
+		      size_t size)
+{
+	const char *colon = strstr(pair->name, ": idle");
+	const size_t prefix = colon ? (size_t)(colon - pair->name) + 2 : 0;
+	const double sign = diff_added_ns(pair) < 0 ? -1 : 1;
+	const struct diff_pair *most = NULL;
+
+	if (pair->table != DIFF_DEVICES || !colon)
+		return;
+	for (size_t i = 0; i < result->pair_count; i++) {
+		const struct diff_pair *cause = &result->pairs[i];
+
+		if (cause->table == DIFF_IDLE && !strncmp(cause->name, pair->name, prefix) &&
+		    (!most || sign * diff_added_ns(cause) > sign * diff_added_ns(most)))
+			most = cause;
+	}
+	if (most && sign * diff_added_ns(most) > sign * diff_added_ns(pair) / 2)
+		snprintf(text + strlen(text), size - strlen(text), ", mostly '%s'",
+			 most->name + prefix);
 }
 
 void diff_describe_change(const struct diff_result *result, const struct diff_pair *pair,
@@ -364,5 +388,6 @@ void diff_describe_change(const struct diff_result *result, const struct diff_pa
 	} else {
 		snprintf(text, size, "%s: %s%s", moved_as(pair), named_as(pair->table), name);
 		add_time(pair, "", text, size);
+		add_cause(result, pair, text, size);
 	}
 }

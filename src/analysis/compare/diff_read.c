@@ -471,7 +471,8 @@ static void read_load(struct diff_run *run, const struct gt_machine_load *load)
 	if (!(others > run->others))
 		return;
 	run->others = others;
-	run->wait_ns = DIFF_WAIT_NS * pow(most, fmax(1, load->processors)) / (1 - most);
+	run->busy = pow(most, fmax(1, load->processors));
+	run->wait_ns = DIFF_WAIT_NS * run->busy / (1 - most);
 }
 
 static void read_heads(struct reading *r)
