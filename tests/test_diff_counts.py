@@ -152,3 +152,33 @@ def test_more_time_in_total_is_never_faster(tap, synth, slow, calls):  # noqa: F
     assert all(row["change_ns"] <= 0 for row in every if row["verdict"] == "faster")
     assert all(row["change_ns"] >= 0 or row["total_is_noise"] for row in every
                if row["verdict"] == "slower")
+
+
+def test_a_small_change_of_a_kernel_does_not_precede_a_large_one(tap, synth):  # noqa: F811
+    """Kernel 0 saves a tenth of the time that the host computes longer."""
+    synth("a.gputap", *USUAL, "--slow", "0:60")
+    synth("b.gputap", *USUAL, "--seed", 2, "--pause", "100000:16")
+    lines = first_lines(tap("diff", "a.gputap", "b.gputap")).splitlines()
+    assert lines[2].startswith("  longer: idle time of device 0: host, outside any call, x")
+    small = json.loads(tap("diff", "a.gputap", "b.gputap", "--json").out)["changes"]["rows"]
+    assert any(row["text"].startswith("faster: kernel kernel_0") for row in small[1:])
+
+
+def test_idle_time_has_a_verdict(tap, synth):  # noqa: F811
+    synth("a.gputap", *USUAL)
+    synth("b.gputap", *USUAL, "--seed", 2, "--pause", "100000:16")
+    rows = json.loads(tap("diff", "a.gputap", "b.gputap", "--json").out)["idle"]
+    row, = [r for r in rows if r["name"] == "device 0: host, outside any call"]
+    assert (row["verdict"], row["by"]) == ("slower", "total")
+    assert row["change_ns"] == pytest.approx(200 * 100000, rel=0.02)
+    assert {r["verdict"] for r in rows if r is not row} == {"noise"}
+
+
+def test_other_programs_and_load_are_named(tap, synth):  # noqa: F811
+    for name, seed, slow in (("a", 1, 0), ("b", 2, 60)):
+        synth(f"{name}.gputap", *USUAL, "--seed", seed, "--slow", f"1:{slow}", "--others", 60,
+              "--device-type", "cpu", "--gap", 1)
+    result = json.loads(tap("diff", "a.gputap", "b.gputap", "--json").out)
+    assert result["changes"]["count"] == 0
+    assert "Other programs used 60% of the processors' time" in " ".join(
+        tap("diff", "a.gputap", "b.gputap").out.split())

@@ -8,6 +8,8 @@
 #include "analysis/base/show.h"
 #include "analysis/compare/diff.h"
 
+#define SMALL 0.1 /* share of the largest change below which a cause is not named first */
+
 /* Names ------------------------------------------------------------------------------- */
 
 const char *diff_verdict_name(enum diff_verdict verdict)
@@ -212,30 +214,56 @@ static enum rank rank_of(const struct diff_pair *pair)
 	}
 }
 
-static int compare_changes(const void *a, const void *b)
-{
-	const struct diff_pair *x = *(struct diff_pair *const *)a,
-			       *y = *(struct diff_pair *const *)b;
-	const enum rank rank_x = rank_of(x), rank_y = rank_of(y);
-	const double added_x = fabs(diff_added_ns(x)), added_y = fabs(diff_added_ns(y));
+/* A row, and its place in the list. */
+struct place {
+	const struct diff_pair *pair;
+	enum rank rank;
+	bool is_small; /* the time of another row changed much more */
+};
 
-	if (rank_x != rank_y)
-		return rank_x < rank_y ? -1 : 1;
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	const double added_x = fabs(diff_added_ns(x->pair)), added_y = fabs(diff_added_ns(y->pair));
+
+	if (x->is_small != y->is_small)
+		return x->is_small ? 1 : -1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
 	if (added_x != added_y)
 		return added_x > added_y ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return x->pair < y->pair ? -1 : x->pair > y->pair;
+}
+
+/* Return true if only the time of the row changed, and by much less than that of another row. */
+static bool is_small(const struct diff_pair *pair, double most_ns)
+{
+	return pair->verdict != DIFF_NEW && pair->verdict != DIFF_GONE && !has_other_count(pair) &&
+	       !pair->renamed && fabs(diff_added_ns(pair)) < SMALL * most_ns;
 }
 
 const struct diff_pair **diff_list_changes(const struct diff_result *result, bool unsure,
 					   size_t *count)
 {
 	const struct diff_pair **list = allocate_list(result->pair_count + 1, sizeof *list);
+	struct place *places = allocate_list(result->pair_count + 1, sizeof *places);
+	double most_ns = 0;
 
 	*count = 0;
-	for (size_t i = 0; i < result->pair_count; i++)
-		if (unsure ? result->pairs[i].verdict == DIFF_UNSURE : is_change(&result->pairs[i]))
-			list[(*count)++] = &result->pairs[i];
-	qsort(list, *count, sizeof *list, compare_changes);
+	for (size_t i = 0; i < result->pair_count; i++) {
+		const struct diff_pair *pair = &result->pairs[i];
+
+		if (unsure ? pair->verdict != DIFF_UNSURE : !is_change(pair))
+			continue;
+		places[(*count)++] = (struct place){.pair = pair, .rank = rank_of(pair)};
+		most_ns = fmax(most_ns, fabs(diff_added_ns(pair)));
+	}
+	for (size_t i = 0; i < *count; i++)
+		places[i].is_small = is_small(places[i].pair, most_ns);
+	qsort(places, *count, sizeof *places, compare_places);
+	for (size_t i = 0; i < *count; i++)
+		list[i] = places[i].pair;
+	free(places);
 	return list;
 }
 
