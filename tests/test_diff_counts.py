@@ -182,3 +182,11 @@ def test_other_programs_and_load_are_named(tap, synth):  # noqa: F811
     assert result["changes"]["count"] == 0
     assert "Other programs used 60% of the processors' time" in " ".join(
         tap("diff", "a.gputap", "b.gputap").out.split())
+
+
+@pytest.mark.deep
+def test_pairs_with_a_known_answer(run, build, repo):
+    """240 pairs of equal synthetic captures, and 36 pairs with one known change."""
+    out = run([repo / "bench/diff_pairs.py", build, "--quick"]).out
+    assert "240 pairs of the same: 0 with a wrong verdict" in out
+    assert "36 pairs with one change: 0 without it" in out

@@ -303,3 +303,78 @@ UNIT_TEST(names_are_alike_but_for_what_a_compiler_numbered)
 	for (unsigned i = 0; i < sizeof apart / sizeof *apart; i++)
 		CHECK(diff_plain_name(apart[i]) == NULL);
 }
+
+/* Return the share of pairs whose sums of gaps differ. The number of gaps varies by its square
+ * root, and their lengths by factors. */
+static double sums_found(double longer, unsigned pairs)
+{
+	uint64_t state = 7;
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < pairs; i++) {
+		struct diff_series sides[2];
+		struct diff_estimate sum;
+
+		for (unsigned side = 0; side < 2; side++) {
+			const double level = 0.03 * normal(&state);
+			const unsigned gaps = (unsigned)(400 + 20 * normal(&state));
+
+			sides[side] = (struct diff_series){0};
+			for (unsigned gap = 0; gap < gaps; gap++)
+				diff_series_add(&sides[side],
+						5000 * exp(level + normal(&state)) +
+							(side && gap % 16 == 0 ? longer : 0));
+		}
+		diff_compare_sums(&sides[0], &sides[1], 0.02, &sum);
+		CHECK(sum.judged);
+		CHECK_NEAR(sum.baseline, sides[0].total, 1e-6);
+		found += sum.p <= 0.05;
+		diff_series_fini(&sides[0]);
+		diff_series_fini(&sides[1]);
+	}
+	return (double)found / pairs;
+}
+
+UNIT_TEST(sums_of_gaps_differ_if_a_few_gaps_become_much_longer)
+{
+	CHECK(sums_found(0, 200) <= 0.05);
+	CHECK(sums_found(500000, 100) >= 0.95);
+}
+
+/* Return the share of wrong verdicts of two runs a side if the variance is combined with the usual
+ * one. */
+static double few_runs_found(double shift, double freedom)
+{
+	uint64_t state = 3;
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < 2000; i++) {
+		double logs[4];
+		struct diff_estimate e;
+		const struct diff_noise noise = {.usual = 0.01 * 0.01, .usual_freedom = freedom};
+
+		for (unsigned k = 0; k < 4; k++)
+			logs[k] = 0.01 * normal(&state) + (k > 1 ? shift : 0);
+		diff_compare_values(&(struct diff_values){logs, 2},
+				    &(struct diff_values){logs + 2, 2}, &noise, &e);
+		found += e.p <= 0.01;
+	}
+	return found / 2000.0;
+}
+
+UNIT_TEST(the_usual_variance_makes_few_runs_more_certain)
+{
+	CHECK(few_runs_found(0, 3) <= 0.012);
+	CHECK(few_runs_found(0.06, 3) >= few_runs_found(0.06, 0) + 0.3);
+}
+
+UNIT_TEST(the_variance_of_runs_is_that_of_both_sides)
+{
+	const double logs[] = {1, 3, 10, 12};
+
+	CHECK_NEAR(diff_variance_of_runs(&(struct diff_values){logs, 2},
+					 &(struct diff_values){logs + 2, 2}),
+		   2, 1e-12);
+	CHECK(diff_variance_of_runs(&(struct diff_values){logs, 1},
+				    &(struct diff_values){logs + 1, 1}) < 0);
+}
