@@ -30,13 +30,19 @@ static bool has_line(const struct gt_capture *c, const struct gt_open_call_info 
 	return p->rank.rank >= 0 || !report_death(c, o->process, death, sizeof death);
 }
 
+/* Threads that compute get a processor in turn, so waiting for one is the same state here. */
+static enum gt_host_state get_state(const struct gt_open_call_info *o)
+{
+	return o->state == GT_HOST_STATE_RUNNABLE ? GT_HOST_STATE_COMPUTING : o->state;
+}
+
 static bool is_equal(const struct gt_capture *c, const struct gt_open_call_info *a,
 		     const struct gt_open_call_info *b)
 {
 	const struct gt_process_info *p = gt_capture_process(c, a->process),
 				     *q = gt_capture_process(c, b->process);
 
-	return a->op == b->op && a->sequence == b->sequence && a->state == b->state &&
+	return a->op == b->op && a->sequence == b->sequence && get_state(a) == get_state(b) &&
 	       (p->rank.rank < 0) == (q->rank.rank < 0) &&
 	       !strcmp(p->exe ? p->exe : "", q->exe ? q->exe : "");
 }
@@ -82,8 +88,9 @@ static void write_line(const struct gt_capture *c, const struct gt_open_call_inf
 	if (o->sequence)
 		snprintf(number, sizeof number, " #%" PRIu64, o->sequence);
 	if (o->state != GT_HOST_STATE_UNKNOWN)
-		snprintf(state, sizeof state, ", %s%s%.180s", gt_host_state_text(o->state),
-			 *o->text ? ": " : "", o->text);
+		snprintf(state, sizeof state, ", %s%s%.180s",
+			 gt_host_state_text(count > 1 ? get_state(o) : o->state),
+			 *o->text && count == 1 ? ": " : "", count == 1 ? o->text : "");
 	snprintf(text, size, "%s in %s%s for %s%s", owner, gt_operation_name(o->op), number,
 		 show_duration(ns), state);
 }
