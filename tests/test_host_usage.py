@@ -102,8 +102,9 @@ def test_every_gap_ends_with_a_reading_of_the_call_that_ends_it(trace):
 
 
 def test_gaps_of_opencl_end_with_readings(repo, tap, run, build, work):
-    subprocess.run(["cc", "-O1", f"-I{repo}", f"-I{repo}/include", repo / "tests/idle/idle_opencl.c",
-                    "-o", work / "idle_opencl", "-lOpenCL", "-lpthread"], check=True)
+    subprocess.run(["cc", "-O1", f"-I{repo}", f"-I{repo}/include",
+                    repo / "tests/idle/idle_opencl.c", "-o", work / "idle_opencl", "-lOpenCL",
+                    "-lpthread"], check=True)
     tap("run", "-q", "-o", "o.gputap", work / "idle_opencl", "host")
     readings, calls = read(run, build, work / "o.gputap")
     main = [c for c in calls if c.id >> 40 == calls[0].id >> 40]

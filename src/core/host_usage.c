@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The slow half of gap_edges.h: reads what a thread has used of the processor and writes it into the
- * thread's ring, as struct gt_record_host.
+/* The slow half of gap_edges.h: reads what a thread has used of the processor and writes it into
+ * the thread's ring, as struct gt_record_host.
  *
  * A reading takes two system calls, clock_gettime() and getrusage(). The first also makes the
  * second current. Neither changes errno, because libc's wrappers are not used. After the program

@@ -68,8 +68,8 @@ struct gt_thread {
 	struct gt_torch_ranges *ranges; /* ranges of runtime/torch; NULL: none was ever started */
 	uint32_t lost;                  /* records dropped since the last GT_EVENT_LOSS */
 	uint32_t lost_domain;
-	/* core/gap_edges.h, in host ticks: end of the last call; time after which a call looks for an
-	 * edge, UINT64_MAX: never; last reading of what the thread has used of the processor */
+	/* core/gap_edges.h, in host ticks: end of the last call; time after which a call looks for
+	 * an edge, UINT64_MAX: never; last reading of the thread's use of the processor */
 	uint64_t last_end, look_at, last_reading;
 	/* id of the open, recorded call of an `outermost` API (HIP); 0: none */
 	uint64_t api_id;
