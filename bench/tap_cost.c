@@ -46,6 +46,8 @@ enum {
 	CALLS = 40000,
 	COLD_CALLS = 3000,
 	COLD_BYTES = 2 << 20,
+	GAPS = 3000,
+	GAP_NS = 150000,
 	FLOOR_BYTES = 1 << 20,
 	THREADS = 3,
 	TRIALS = 101,
@@ -252,6 +254,34 @@ static void cold(const char *key, const char *more, struct job job)
 	free(each);
 }
 
+/* Before each call, compute for longer than a gap between calls must last (core/gap_edges.h). Print
+ * the median of the calls. The counter is read in the program, so this includes what a reading of
+ * the thread's use of the processor costs. */
+static void gaps(const char *key, struct job job)
+{
+	double *each = calloc(GAPS, sizeof *each), per_tick;
+	uint64_t t0 = __rdtsc(), n0 = bench_now_ns();
+
+	bench_pin(job.cpu);
+	for (int i = 0; i < GAPS; i++) {
+		const uint64_t from = bench_now_ns();
+		uint64_t before;
+		unsigned cpu;
+
+		while (bench_now_ns() - from < GAP_NS)
+			;
+		_mm_lfence();
+		before = __rdtscp(&cpu);
+		_mm_lfence();
+		job.four((cl_kernel)(uintptr_t)&sink, (cl_uint)i, job.bytes, job.value);
+		_mm_lfence();
+		each[i] = (double)(__rdtscp(&cpu) - before);
+	}
+	per_tick = (double)(bench_now_ns() - n0) / (double)(__rdtsc() - t0);
+	bench_print(key, bench_median(each, GAPS) * per_tick, "ns");
+	free(each);
+}
+
 static void all(const char *key, const char *more, struct job job)
 {
 	warm(key, more, job);
@@ -303,6 +333,9 @@ static int child(const char *setting)
 		for (int i = 0; i < 4 * CALLS; i++)
 			table->clSetKernelArg(NULL, 0, 0, NULL);
 		all("passive", "", (struct job){.four = table->clSetKernelArg, .cpu = 1});
+	} else if (!strcmp(setting, "gaps") || !strcmp(setting, "gaps_off")) {
+		gaps(strcmp(setting, "gaps") ? "tap_after_gap_no_reading" : "tap_after_gap",
+		     (struct job){.four = table->clSetKernelArg, .cpu = 1});
 	} else if (!strcmp(setting, "plain")) {
 		all("plain", "", (struct job){.four = table->clSetKernelArg, .cpu = 1});
 	} else {
@@ -386,6 +419,7 @@ static int run_setting(const char *self, const char *library, const char *settin
 				 .slot_count = 256,
 				 .payload_cap = 256,
 				 .record_args = !strcmp(setting, "args"),
+				 .host_state = strcmp(setting, "gaps_off") != 0,
 				 .domains = 2};
 	if (strcmp(setting, "untouched") != 0)
 		memset(s->ops, 0xff, sizeof s->ops);
@@ -418,7 +452,8 @@ static int run_setting(const char *self, const char *library, const char *settin
 
 int main(int argc, char **argv)
 {
-	static const char *const settings[] = {"floor", "untouched", "passive", "plain", "args"};
+	static const char *const settings[] = {"floor", "untouched", "passive", "plain",
+					       "args",  "gaps",      "gaps_off"};
 	char self[4096], library[4200];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	int rc = 0;
