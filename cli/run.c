@@ -92,7 +92,7 @@ static const char help[] =
 	"      --stacks[=LIST]  record call stacks of launch (kernels, copies, graphs),\n"
 	"                       slow:TIME (calls that take longer) or gaps:TIME (calls\n"
 	"                       that end a longer time without calls); launch,gaps:1ms\n"
-	"                       without LIST; no: none.\n"
+	"                       without LIST; no: none. Default: gaps:5ms.\n"
 	"                       lines:TIME limits the search for source lines after the\n"
 	"                       run (default: 2s); no-names omits names from FILE\n"
 	"      --host-state auto|no|TIME\n"
@@ -554,6 +554,7 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 	code = mode_choose(&r->what, &r->run.session);
 	if (!code)
 		code = run_stacks_check(&r->run.session);
+	run_stacks_default(&r->run.session, &r->stacks);
 	if (!code)
 		code = run_samples_check(&r->run);
 	if (!code)

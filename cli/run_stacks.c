@@ -12,6 +12,8 @@
 
 static const uint64_t SLOW_NS = 1000000; /* default for "slow" without a time */
 static const uint64_t GAP_NS = 1000000;  /* default for "gaps" without a time */
+/* Without --stacks. A thread has at most 200 such gaps a second, and a stack takes a few us. */
+static const uint64_t LONG_GAP_NS = 5000000;
 
 /* Parse the optional time after @word in "slow:1ms". Return the exit code. */
 static int take_time(const char *word, uint64_t *ns,
@@ -36,6 +38,7 @@ int run_stacks_option(const char *value, struct gt_session *s, struct run_stacks
 	int code = GT_EXIT_OK;
 
 	*names = RUN_STACKS_USUAL;
+	names->is_chosen = true;
 	s->stacks = 0;
 	if (value && !*value)
 		return ui_fail(GT_EXIT_USAGE,
@@ -72,6 +75,15 @@ int run_stacks_option(const char *value, struct gt_session *s, struct run_stacks
 		s->stacks_gap_ns = GAP_NS;
 	}
 	return code;
+}
+
+void run_stacks_default(struct gt_session *s, struct run_stacks *names)
+{
+	if (names->is_chosen || s->mode == GT_MODE_LITE || s->mode == GT_MODE_STANDARD)
+		return;
+	s->stacks = GT_STACKS_GAPS;
+	s->stacks_gap_ns = LONG_GAP_NS;
+	names->lines_ns = 0; /* functions only: the run must not end later */
 }
 
 int run_stacks_check(const struct gt_session *s)

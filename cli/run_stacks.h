@@ -12,13 +12,16 @@
 struct run_stacks {
 	bool no_names;     /* true if no frame names are added to the capture */
 	uint64_t lines_ns; /* time limit for looking up the source lines of frames */
+	bool is_chosen;    /* true if --stacks was given */
 };
 #define RUN_STACKS_USUAL ((struct run_stacks){.lines_ns = UINT64_C(2000000000)})
 
-/* Parse @value: "launch,slow:1ms,gaps:1ms,lines:10s"; "no": none; NULL: launches and gaps. @parse_time: converts "1ms" to ns.
- * Return the exit code. */
+/* Parse @value: "launch,slow:1ms,gaps:1ms,lines:10s"; "no": none; NULL: launches and gaps.
+ * @parse_time: converts "1ms" to ns. Return the exit code. */
 int run_stacks_option(const char *value, struct gt_session *session, struct run_stacks *names,
 		      bool (*parse_time)(const char *text, uint64_t *ns));
+/* Without --stacks, choose the stacks of calls that end long gaps, if calls are recorded. */
+void run_stacks_default(struct gt_session *session, struct run_stacks *names);
 /* Check that the session records calls that can have stacks. Return the exit code. */
 int run_stacks_check(const struct gt_session *session);
 /* Write " stacks=launch,slow:1000000ns,no-names" for the capture's options text; "" without

@@ -153,7 +153,9 @@ def test_merged_captures_keep_their_stacks(program, stacks, tap):
 
 
 @pytest.mark.parametrize("option, words", [
-    ("--stacks=all", "launch"), ("--stacks=no,launch", "combined"), ("--stacks=gaps:x", "gaps:"), ("--stacks=slow:x", "slow:"), ("--stacks=", "launch"),
+    ("--stacks=all", "launch"),
+    ("--stacks=no,launch", "combined"), ("--stacks=gaps:x", "gaps:"),
+    ("--stacks=slow:x", "slow:"), ("--stacks=", "launch"),
 ])
 def test_a_wrong_list_is_refused(tap, option, words):
     assert words in tap("run", option, "true", status=2).err

@@ -657,10 +657,25 @@ static void add_up(struct gt_calltree *t)
 	order_children(t);
 }
 
+/* Return true if stacks were recorded only for calls that end gaps, so that few launches have one.
+ * The tree then has no functions of the program, as without stacks. */
+static bool has_only_gaps(const struct gt_capture *c)
+{
+	for (size_t i = 0; i < gt_capture_session_count(c); i++) {
+		const char *options = gt_capture_session_at(c, i)->info.options;
+
+		if (!options || !strstr(options, " stacks=gaps"))
+			return false;
+	}
+	return true;
+}
+
 static int read_stacks(struct tree_builder *b)
 {
-	int status = gt_call_stacks_create(b->view.capture, &b->stacks);
+	int status = 0;
 
+	if (!has_only_gaps(b->view.capture))
+		status = gt_call_stacks_create(b->view.capture, &b->stacks);
 	if (!status && b->stacks)
 		b->names = gt_frame_names_create(b->view.capture);
 	return !status && b->stacks && !b->names ? no_memory() : status;
