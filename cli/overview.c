@@ -137,8 +137,9 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 	const uint64_t run_ns = find_run_ns(s, d), span = timeline_span_ns(t);
 	/* the gaps that the sections below add up; a gap may begin before the time range */
 	const uint64_t gaps_ns = report_idle_device_ns(s, d->device),
-		       idle_ns = gaps_ns ? gaps_ns : timeline_idle_ns(t);
-	char label[32], idle[256], rest[64] = "";
+		       idle_ns = gaps_ns ? gaps_ns : timeline_idle_ns(t),
+		       steps_ns = report_idle_phase_ns(s, d->device, IDLE_PHASE_STEPS);
+	char label[32], idle[400], rest[64] = "";
 
 	snprintf(label, sizeof label, "%s %" PRIu32, device_kind(s, d->device), d->device);
 	if (t->unrecorded_ns)
@@ -153,8 +154,9 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 	if (report_idle_startup(s, d, idle, sizeof idle))
 		ui_print_line(out, "", NULL, "%s", idle);
 	if (report_idle_line(s, d->device, span, idle, sizeof idle))
-		ui_print_line(out, "", NULL, "idle %s between activities: %s", duration(idle_ns),
-			      idle);
+		ui_print_line(out, "", NULL, "idle %s between activities%s: %s",
+			      duration(steps_ns ? steps_ns : idle_ns),
+			      steps_ns ? " of the steps" : "", idle);
 	else if (idle_ns)
 		ui_print_line(out, "", NULL,
 			      "idle %s between activities (%.1f%%), kernels %.1f%%, memcpy "
@@ -392,7 +394,9 @@ static void print_causes(const struct summary *s, FILE *out)
 	unsigned count = 0;
 	uint64_t all_ns = 0;
 
-	for (uint32_t i = 0; i < s->idle.row_count; i++)
+	for (uint32_t i = 0; i < s->idle.row_count; i++) {
+		if (s->idle.rows[i].owner.phase == IDLE_PHASE_START_UP)
+			continue; /* the device's line describes it */
 		for (unsigned c = 0; c < GT_IDLE_COUNT; c++) {
 			uint64_t ns = s->idle.rows[i].sums[c].ns;
 			unsigned at = count;
@@ -405,6 +409,7 @@ static void print_causes(const struct summary *s, FILE *out)
 			top[at].ns = ns;
 			count += count < CAUSES_MOST && ns;
 		}
+	}
 	for (unsigned k = 0; k < count; k++) {
 		const struct idle_row *row = &s->idle.rows[top[k].row];
 		char mostly[400], between[400] = "", device[40] = "";

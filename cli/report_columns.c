@@ -195,6 +195,7 @@ static const struct grid_column idle_columns[] = {
 	{"max_ns", "longest", GRID_NS, GRID_ALWAYS, 1, false},
 	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
 	TRACK_COLUMNS,
+	{"phase", "phase", GRID_TEXT, GRID_IF_DIFFER, 0, false},
 	{"cause", "cause", GRID_TEXT, GRID_DATA, 0, false},
 	{"why", "why", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
 	{"mostly", "mostly", GRID_TEXT, GRID_DATA, 0, false},

@@ -243,22 +243,81 @@ void report_idle_between(const struct summary *s, uint32_t row, enum gt_idle_cau
 
 /* Notes -------------------------------------------------------------------------------- */
 
+/* Write the largest causes of a phase, or of all phases for IDLE_PHASE_UNKNOWN. Return their idle
+ * time. */
+static uint64_t put_causes(const struct summary *s, uint32_t device, enum idle_phase phase,
+			   char *text, size_t size)
+{
+	uint64_t sums[GT_IDLE_COUNT] = {0}, all = 0;
+	size_t used = 0;
+
+	*text = '\0';
+	for (uint32_t i = 0; i < s->idle.row_count; i++) {
+		const struct idle_row *row = &s->idle.rows[i];
+
+		if (row->owner.device != device || (phase && row->owner.phase != phase))
+			continue;
+		all += row->all.ns;
+		for (unsigned c = 0; c < GT_IDLE_COUNT; c++)
+			sums[c] += row->sums[c].ns;
+	}
+	for (unsigned k = 0; k < LINE_CAUSES && all; k++) {
+		unsigned best = 0;
+
+		for (unsigned c = 1; c < GT_IDLE_COUNT; c++)
+			if (sums[c] > sums[best])
+				best = c;
+		if (percent(sums[best], all) < LINE_SHARE)
+			break;
+		used += (size_t)snprintf(text + used, size - used, "%s%.0f%% %s", k ? ", " : "",
+					 percent(sums[best], all),
+					 gt_idle_cause_text((enum gt_idle_cause)best));
+		used = used < size ? used : size - 1;
+		sums[best] = 0;
+	}
+	return all;
+}
+
+uint64_t report_idle_phase_ns(const struct summary *s, uint32_t device, enum idle_phase phase)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < s->idle.row_count; i++)
+		if (s->idle.rows[i].owner.device == device && s->idle.rows[i].owner.phase == phase)
+			sum += s->idle.rows[i].all.ns;
+	return sum;
+}
+
 bool report_idle_startup(const struct summary *s, const struct summary_track *d, char *text,
 			 size_t size)
 {
-	const struct summary_startup *start = s->startups ? &s->startups[d->device] : NULL;
-	const uint64_t span = timeline_span_ns(&d->all), idle = report_idle_device_ns(s, d->device);
-	char before[40], before_idle[40], after[40];
+	const uint64_t step = s->first_steps ? s->first_steps[d->device] : 0,
+		       span = timeline_span_ns(&d->all), startup_ns = step - d->all.first_ns,
+		       startup = report_idle_phase_ns(s, d->device, IDLE_PHASE_START_UP),
+		       steps = report_idle_phase_ns(s, d->device, IDLE_PHASE_STEPS);
+	char before[40], before_idle[40], after[40], causes[160];
 
-	if (!start || start->ns * 100 < span || start->ns >= span || start->idle_ns > idle)
+	if (!step || startup_ns * 100 < span || startup_ns >= span || startup + steps == 0)
 		return false;
-	snprintf(before, sizeof before, "%s", show_duration(start->ns));
-	snprintf(before_idle, sizeof before_idle, "%s", show_duration(start->idle_ns));
-	snprintf(after, sizeof after, "%s", show_duration(span - start->ns));
-	snprintf(text, size, "start-up %s, idle %s; then steps for %s, idle %s (%.1f%%)", before,
-		 before_idle, after, show_duration(idle - start->idle_ns),
-		 percent(idle - start->idle_ns, span - start->ns));
+	snprintf(before, sizeof before, "%s", show_duration(startup_ns));
+	snprintf(before_idle, sizeof before_idle, "%s", show_duration(startup));
+	snprintf(after, sizeof after, "%s", show_duration(span - startup_ns));
+	put_causes(s, d->device, IDLE_PHASE_START_UP, causes, sizeof causes);
+	snprintf(text, size, "start-up %s, idle %s%s%s%s; then steps for %s, idle %s (%.1f%%)",
+		 before, before_idle, *causes ? " (" : "", causes, *causes ? ")" : "", after,
+		 show_duration(steps), percent(steps, span - startup_ns));
 	return true;
+}
+
+bool report_idle_line(const struct summary *s, uint32_t device, uint64_t span_ns, char *text,
+		      size_t size)
+{
+	const enum idle_phase phase = report_idle_phase_ns(s, device, IDLE_PHASE_STEPS)
+					      ? IDLE_PHASE_STEPS
+					      : IDLE_PHASE_UNKNOWN;
+	const uint64_t all = put_causes(s, device, phase, text, size);
+
+	return *text && percent(all, span_ns) >= LINE_SHARE;
 }
 
 static uint64_t unrecorded_of(const struct summary *s, uint32_t device)
@@ -354,9 +413,12 @@ static void write_ends(struct json *j, const struct summary *s)
 		json_count(j, "device", d->device);
 		json_count(j, "before_first_activity_ns", ends.before_ns);
 		json_count(j, "after_last_activity_ns", ends.after_ns);
-		json_count(j, "before_first_step_ns", s->startups ? s->startups[d->device].ns : 0);
+		json_count(j, "before_first_step_ns",
+			   s->first_steps && s->first_steps[d->device]
+				   ? s->first_steps[d->device] - d->all.first_ns
+				   : 0);
 		json_count(j, "before_first_step_idle_ns",
-			   s->startups ? s->startups[d->device].idle_ns : 0);
+			   report_idle_phase_ns(s, d->device, IDLE_PHASE_START_UP));
 		json_close(j);
 	}
 	json_close(j);
@@ -386,33 +448,4 @@ enum gt_idle_cause report_idle_gap_cause(const struct idle_gap *gap)
 		if (gap->causes[c].ns > gap->causes[best].ns)
 			best = c;
 	return (enum gt_idle_cause)best;
-}
-
-bool report_idle_line(const struct summary *s, uint32_t device, uint64_t span_ns, char *text,
-		      size_t size)
-{
-	uint64_t sums[GT_IDLE_COUNT] = {0}, all = report_idle_device_ns(s, device);
-	size_t used = 0;
-
-	for (uint32_t i = 0; i < s->idle.row_count; i++)
-		for (unsigned c = 0; c < GT_IDLE_COUNT && s->idle.rows[i].owner.device == device;
-		     c++)
-			sums[c] += s->idle.rows[i].sums[c].ns;
-	if (!all || percent(all, span_ns) < LINE_SHARE)
-		return false;
-	for (unsigned k = 0; k < LINE_CAUSES; k++) {
-		unsigned best = 0;
-
-		for (unsigned c = 1; c < GT_IDLE_COUNT; c++)
-			if (sums[c] > sums[best])
-				best = c;
-		if (percent(sums[best], all) < LINE_SHARE)
-			break;
-		used += (size_t)snprintf(text + used, size - used, "%s%.0f%% %s", k ? ", " : "",
-					 percent(sums[best], all),
-					 gt_idle_cause_text((enum gt_idle_cause)best));
-		used = used < size ? used : size - 1;
-		sums[best] = 0;
-	}
-	return used > 0;
 }

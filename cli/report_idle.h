@@ -43,6 +43,8 @@ void report_idle_note(struct grid *g, const struct summary *s);
 /* Write these times as JSON: "not_recorded". */
 void report_idle_json(struct json *j, const struct summary *s);
 
+/* Return the idle time of one phase of a device. */
+uint64_t report_idle_phase_ns(const struct summary *s, uint32_t device, enum idle_phase phase);
 /* Return the cause with the largest part of the gap. */
 enum gt_idle_cause report_idle_gap_cause(const struct idle_gap *gap);
 /* Write the largest causes of a device's idle time for the end of a run: "58% host, outside any

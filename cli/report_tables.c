@@ -511,6 +511,9 @@ static void put_idle_row(struct grid *g, const struct summary *s, uint32_t numbe
 	*cell++ = cell_count(sum->max_ns);
 	*cell++ = cell_count(row->owner.device);
 	cell = put_track(cell, s, &owner);
+	*cell++ = row->owner.phase == IDLE_PHASE_START_UP ? cell_text("start-up")
+		  : row->owner.phase == IDLE_PHASE_STEPS  ? cell_text("steps")
+							  : cell_none();
 	*cell++ = cell_text(gt_idle_cause_name(cause));
 	*cell++ = cell_text(gt_idle_cause_text(cause));
 	report_idle_mostly(s, number, cause, mostly, sizeof mostly);

@@ -9,21 +9,10 @@
 #include "analysis/idle/idle_steps.h"
 #include "record/operation.h"
 
-enum { MARKS_MOST = 8192 };
-
-/* Idle time of a device up to the end of a gap. */
-struct idle_mark {
-	uint64_t end, idle_ns;
-};
-
 struct idle_device {
 	uint64_t end; /* latest end of the activities so far */
 	uint32_t origin;
 	bool any;
-	/* every 2^shift-th gap; every second mark is removed when there are MARKS_MOST */
-	struct idle_mark *marks;
-	uint64_t idle_ns, gaps;
-	uint32_t mark_count, mark_room, shift;
 };
 
 /* Rows ---------------------------------------------------------------------------- */
@@ -135,6 +124,27 @@ static uint32_t find_row(struct idle *s, const struct idle_owner *owner)
 	return s->last_row = s->row_count++;
 }
 
+uint32_t idle_find_gap_row(struct idle *s, const struct idle_gap_row *gap)
+{
+	const struct idle_origin *origin = &s->origins[gap->origin];
+	const uint64_t step =
+		origin->device < s->first_step_count ? s->first_steps[origin->device] : 0;
+	enum idle_phase phase = gap->end <= step ? IDLE_PHASE_START_UP : IDLE_PHASE_STEPS;
+	struct idle_owner owner;
+	uint32_t number;
+
+	if (!step || origin->row == LOOKUP_NONE)
+		return origin->row;
+	number = s->rows[origin->row].phase_rows[phase - 1];
+	if (number)
+		return number - 1;
+	owner = s->rows[origin->row].owner;
+	owner.phase = phase;
+	number = find_row(s, &owner); /* find_row() may move the rows */
+	s->rows[origin->row].phase_rows[phase - 1] = number + 1;
+	return number;
+}
+
 static bool is_origin(const struct idle *s, uint32_t number, const struct idle_origin *origin)
 {
 	return number != LOOKUP_NONE && !memcmp(&s->origins[number], origin, sizeof *origin);
@@ -236,34 +246,6 @@ static uint32_t find_caller(struct idle *s, uint32_t process, uint64_t id)
 	return s->last_caller;
 }
 
-static void note_mark(struct idle_device *d, uint64_t end, uint64_t ns)
-{
-	d->idle_ns += ns;
-	d->gaps++;
-	if (d->gaps & ((UINT64_C(1) << d->shift) - 1))
-		return;
-	if (d->mark_count == MARKS_MOST) {
-		for (uint32_t i = 0; i < MARKS_MOST / 2; i++)
-			d->marks[i] = d->marks[2 * i + 1];
-		d->mark_count = MARKS_MOST / 2;
-		d->shift++;
-		if (d->gaps & ((UINT64_C(1) << d->shift) - 1))
-			return;
-	}
-	GROW_LIST(d->marks, d->mark_count, d->mark_room);
-	d->marks[d->mark_count++] = (struct idle_mark){end, d->idle_ns};
-}
-
-uint64_t idle_until(const struct idle *s, uint32_t device, uint64_t time)
-{
-	const struct idle_device *d = device < s->device_count ? &s->devices[device] : NULL;
-	uint64_t ns = 0;
-
-	for (uint32_t i = 0; d && i < d->mark_count && d->marks[i].end <= time; i++)
-		ns = d->marks[i].idle_ns;
-	return ns;
-}
-
 /* Add a gap between two activities of a device: from the end of the previous activity to the start
  * of the current one. */
 static void add_gap(struct idle *s, const struct idle_device *device,
@@ -283,6 +265,7 @@ static void add_gap(struct idle *s, const struct idle_device *device,
 	const uint64_t unrecorded =
 		unrecorded_ns(idle_unrecorded(s, origin->device), row.start, row.end);
 	const uint64_t idle_ns = row.end - row.start - unrecorded;
+	uint32_t number;
 
 	if (origin->row == LOOKUP_NONE)
 		return;
@@ -291,8 +274,8 @@ static void add_gap(struct idle *s, const struct idle_device *device,
 		idle_add_whole(s, &row, GT_IDLE_UNRECORDED);
 		return;
 	}
-	idle_add_sum(&s->rows[origin->row].all, idle_ns);
-	note_mark(&s->devices[origin->device], row.end, idle_ns);
+	number = idle_find_gap_row(s, &row);
+	idle_add_sum(&s->rows[number].all, idle_ns);
 	keep_gap(s, &row, idle_ns);
 	if (idle_ns <= origin->slack_ns) {
 		idle_add_whole(s, &row, GT_IDLE_SHORT);
@@ -369,8 +352,6 @@ void idle_fini(struct idle *s)
 	free(s->details);
 	free(s->largest);
 	free(s->origins);
-	for (uint32_t d = 0; s->devices && d < s->device_count; d++)
-		free(s->devices[d].marks);
 	free(s->devices);
 	free(s->unrecorded_ns);
 	idle_fini_paused(s);

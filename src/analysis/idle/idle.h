@@ -34,7 +34,11 @@ struct idle_owner {
 	uint32_t device; /* the caller's number of the device */
 	uint32_t name, process, thread, queue;
 	uint32_t place; /* number of a rank, a host, or both */
+	uint32_t phase; /* enum idle_phase; the caller sets 0 */
 };
+
+/* Part of a device's life in which a gap ends. Not known if the device has no steps. */
+enum idle_phase { IDLE_PHASE_UNKNOWN, IDLE_PHASE_START_UP, IDLE_PHASE_STEPS };
 
 struct idle_sum {
 	uint64_t ns, max_ns; /* max_ns: largest value in a single gap */
@@ -51,6 +55,7 @@ struct idle_evidence {
 struct idle_row {
 	struct idle_owner owner;
 	struct idle_sum all, sums[GT_IDLE_COUNT]; /* all.max_ns: length of the longest gap */
+	uint32_t phase_rows[IDLE_PHASE_STEPS]; /* numbers + 1 of this row's phases; 0: none yet */
 	struct idle_evidence evidence[GT_IDLE_COUNT];
 };
 
@@ -152,6 +157,10 @@ struct idle {
 	/* unrecorded time of each device, which is not idle time; set before idle_finish(); NULL:
 	 * none */
 	const struct unrecorded_list *unrecorded;
+	/* start of each device's first step; 0: no steps. Set before the first idle_step(); NULL:
+	 * no device has steps. first_step_count: number of devices in the list */
+	const uint64_t *first_steps;
+	uint32_t first_step_count;
 	/* Results, valid after idle_finish() */
 	struct idle_row *rows;
 	struct idle_detail *details;
@@ -226,9 +235,6 @@ void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name)
 int idle_finish(struct idle *s);
 void idle_fini(struct idle *s);
 
-/* Return the counted idle time of a device in gaps that ended at @time or earlier. With more than
- * 8,192 gaps, the last gaps before @time may be missing: fewer than 1/4,096 of all gaps. */
-uint64_t idle_until(const struct idle *s, uint32_t device, uint64_t time);
 /* Return the gap between two times; NULL: it is not one of the largest gaps. */
 const struct idle_gap *idle_find_gap(const struct idle *s, uint32_t device, uint64_t start_ns,
 				     uint64_t end_ns);

@@ -127,8 +127,10 @@ int idle_walk_host(struct idle *s);
  * without regard to the thread's state. */
 void idle_add_host_part(struct idle *s, struct idle_open *gap, const struct idle_interval *v,
 			const struct idle_kept *part);
+/* Return the row of a gap: of its origin, or of the phase in which the gap ends. */
+uint32_t idle_find_gap_row(struct idle *s, const struct idle_gap_row *gap);
 /* Open a gap, before its first part. */
-void idle_open_gap(const struct idle *s, struct idle_open *gap, const struct idle_gap_row *row);
+void idle_open_gap(struct idle *s, struct idle_open *gap, const struct idle_gap_row *row);
 /* Add a part of the gap, unless its length is 0. @op, @name: as in struct idle_detail. */
 void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
 		   enum gt_idle_cause cause, uint32_t op, uint32_t name);

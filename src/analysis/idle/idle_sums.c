@@ -102,7 +102,7 @@ static void add_to_largest(struct idle_gap *l, const struct idle_kept *part)
 
 /* Parts ----------------------------------------------------------------------------- */
 
-void idle_open_gap(const struct idle *s, struct idle_open *gap, const struct idle_gap_row *row)
+void idle_open_gap(struct idle *s, struct idle_open *gap, const struct idle_gap_row *row)
 {
 	const uint32_t device = s->origins[row->origin].device;
 	const struct idle_gap *least = &s->largest[(size_t)(device + 1) * IDLE_LARGEST - 1];
@@ -114,7 +114,7 @@ void idle_open_gap(const struct idle *s, struct idle_open *gap, const struct idl
 	gap->kept.end = 0;
 	gap->calls = (struct idle_calls){.pair = LOOKUP_NONE};
 	gap->wait = LOOKUP_NONE;
-	gap->detail_row = s->origins[row->origin].row;
+	gap->detail_row = idle_find_gap_row(s, row);
 	gap->is_seen = gap->copies = false;
 	if (row->end - row->start >= least->idle_ns)
 		gap->largest = find_largest(s, device, row->start, row->end);
@@ -289,7 +289,7 @@ void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_
 
 void idle_close_gap(struct idle *s, struct idle_open *gap)
 {
-	struct idle_row *row = &s->rows[s->origins[gap->row.origin].row];
+	struct idle_row *row = &s->rows[gap->detail_row];
 
 	hand_on(s, gap);
 	for (uint64_t left = gap->causes & ~(UINT64_C(1) << GT_IDLE_UNRECORDED); left;
@@ -298,8 +298,8 @@ void idle_close_gap(struct idle *s, struct idle_open *gap)
 
 		idle_add_sum(&row->sums[cause], gap->ns[cause]);
 		if (s->each_sum)
-			s->each_sum(s->sums_to, s->origins[gap->row.origin].row,
-				    (enum gt_idle_cause)cause, gap->ns[cause]);
+			s->each_sum(s->sums_to, gap->detail_row, (enum gt_idle_cause)cause,
+				    gap->ns[cause]);
 	}
 }
 

@@ -357,6 +357,12 @@ void patterns_end_records(struct patterns *p)
 	}
 }
 
+const struct period *patterns_period(const struct patterns *p, uint32_t number, uint32_t *process)
+{
+	*process = p->threads[number].process;
+	return &p->threads[number].period;
+}
+
 /* Idle time ------------------------------------------------------------------------ */
 
 static int compare_spans(const void *a, const void *b)

@@ -31,7 +31,7 @@ enum {
 	TRACK_BYTES = 40,
 	FAILURE_BYTES = 6,
 	PATTERN_BYTES = 20,
-	IDLE_ROW_BYTES = 4 + GT_IDLE_COUNT,
+	IDLE_ROW_BYTES = 5 + GT_IDLE_COUNT,
 	DETAIL_BYTES = 6,
 	PAIR_BYTES = 4,
 	SITE_BYTES = 5,
@@ -404,8 +404,10 @@ static void pack_idle_rows(struct storing *k)
 		struct idle_row *row = &idle->rows[i];
 
 		pack_device(k, &row->owner.device, false);
+		pack_number(&k->p, &row->owner.phase, IDLE_PHASE_STEPS + 1, false);
 		row->owner = (struct idle_owner){row->owner.device, LOOKUP_NONE, LOOKUP_NONE,
-						 LOOKUP_NONE,       LOOKUP_NONE, LOOKUP_NONE};
+						 LOOKUP_NONE,       LOOKUP_NONE, LOOKUP_NONE,
+						 row->owner.phase};
 		pack_u64(&k->p, &row->all.ns);
 		pack_u64(&k->p, &row->all.max_ns);
 		pack_u64(&k->p, &row->all.gaps);
@@ -571,20 +573,16 @@ static void pack_patterns(struct storing *k)
 	}
 }
 
-static void pack_startups(struct storing *k)
+static void pack_first_steps(struct storing *k)
 {
 	struct summary *s = k->s;
-	bool some = s->startups;
+	bool some = s->first_steps;
 
 	pack_bool(&k->p, &some);
-	if (!some)
-		return;
-	if (is_reading(k))
-		s->startups = allocate_list(s->device_count, sizeof *s->startups);
-	for (uint32_t i = 0; i < s->device_count; i++) {
-		pack_u64(&k->p, &s->startups[i].ns);
-		pack_u64(&k->p, &s->startups[i].idle_ns);
-	}
+	if (some && is_reading(k))
+		s->first_steps = allocate_list(s->device_count, sizeof *s->first_steps);
+	for (uint32_t i = 0; some && i < s->device_count; i++)
+		pack_u64(&k->p, &s->first_steps[i]);
 }
 
 static void pack_odd_range(struct storing *k)
@@ -640,7 +638,7 @@ static void pack_summary(struct storing *k)
 	pack_odd_range(k);
 	pack_idle(k);
 	pack_patterns(k);
-	pack_startups(k);
+	pack_first_steps(k);
 	pack_edges(k);
 	pack_totals(k);
 }

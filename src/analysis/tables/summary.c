@@ -676,39 +676,43 @@ static uint64_t find_span(const struct summary *s)
 	return span_ns;
 }
 
-/* Return the start of the loop with the longest steps in all, among threads that use a device; 0:
- * none. */
-static uint64_t find_first_step(const struct summary *s, uint32_t device)
+/* Return true if the time before the first step is more than a few steps, and a part of the run
+ * that matters. */
+static bool is_startup_long(const struct timeline *t, const struct period *period)
 {
-	const struct pattern *best = NULL;
+	const uint64_t ns = period->from_ns > t->first_ns ? period->from_ns - t->first_ns : 0;
 
-	for (uint32_t i = 0; i < s->patterns.count; i++) {
-		const struct pattern *p = &s->patterns.list[i];
-
-		if (p->kind == PATTERN_PERIOD &&
-		    idmap_get(&s->unrecorded.by_key, (uint64_t)device << 32 | p->process) !=
-			    LOOKUP_NONE &&
-		    (!best || p->ns * p->count > best->ns * best->count))
-			best = p;
-	}
-	return best ? best->period.from_ns : 0;
+	return period->from_ns < t->last_ns && ns >= 5 * period->median_ns &&
+	       ns * 20 >= timeline_span_ns(t);
 }
 
-static void find_startups(struct summary *s)
+/* Find the start of each device's first step: of the loop with the longest steps in all, among the
+ * threads of processes that use the device. */
+static void find_first_steps(struct summary *s)
 {
-	if (s->track_keys || s->place_keys || !s->patterns.count)
+	if (s->track_keys || s->place_keys || !s->patterns.wanted)
 		return;
-	s->startups = allocate_list(s->device_count, sizeof *s->startups);
+	s->first_steps = allocate_list(s->device_count, sizeof *s->first_steps);
 	for (uint32_t i = 0; i < s->track_count; i++) {
 		const struct timeline *t = &s->tracks[i].all;
 		const uint32_t device = s->tracks[i].device;
-		const uint64_t step = find_first_step(s, device);
+		uint64_t longest = 0;
 
-		if (step <= t->first_ns || step >= t->last_ns)
-			continue;
-		s->startups[device].ns = step - t->first_ns;
-		s->startups[device].idle_ns = idle_until(&s->idle, device, step);
+		for (uint32_t k = 0; k < s->patterns.thread_count; k++) {
+			uint32_t process;
+			const struct period *period = patterns_period(&s->patterns, k, &process);
+			const uint64_t ns = period->median_ns * period->steps;
+
+			if (period->length && ns > longest && is_startup_long(t, period) &&
+			    idmap_get(&s->unrecorded.by_key, (uint64_t)device << 32 | process) !=
+				    LOOKUP_NONE) {
+				longest = ns;
+				s->first_steps[device] = period->from_ns;
+			}
+		}
 	}
+	s->idle.first_steps = s->first_steps;
+	s->idle.first_step_count = s->device_count;
 }
 
 int summary_finish(struct summary *s)
@@ -725,15 +729,15 @@ int summary_finish(struct summary *s)
 	rc = rc ? rc : graphs_finish(&s->graphs);
 	rc = rc ? rc : gpu_by_range_finish(&s->gpu_by_range);
 	rc = rc ? rc : ranks_finish(&s->ranks);
+	patterns_end_records(&s->patterns);
+	if (!s->no_idle)
+		find_first_steps(s);
 	rc = rc ? rc : finish_stages(s);
 	if (rc || s->no_idle)
 		return rc;
-	patterns_end_records(&s->patterns);
 	rc = idle_finish(&s->idle);
-	if (!rc) {
+	if (!rc)
 		patterns_finish(&s->patterns, &s->idle, find_span(s));
-		find_startups(s);
-	}
 	return rc;
 }
 
@@ -794,7 +798,7 @@ void summary_fini(struct summary *s)
 	idmap_fini(&s->tracks_by_hash);
 	stages_fini(&s->stages);
 	idle_fini(&s->idle);
-	free(s->startups);
+	free(s->first_steps);
 	summary_fini_unrecorded(s);
 	free(s->processes);
 	free(s->threads);

@@ -180,12 +180,6 @@ struct summary_observer {
 
 struct device_edges;
 
-/* Time of a device from its first activity to the first step of a loop. */
-struct summary_startup {
-	uint64_t ns; /* 0: no loop, or it starts with the first activity */
-	uint64_t idle_ns;
-};
-
 struct summary {
 	/* The caller sets these fields before the first file */
 	unsigned keys[SUMMARY_CLASS_COUNT]; /* bits such as SUMMARY_NAME */
@@ -243,8 +237,9 @@ struct summary {
 	struct timeline_pool pool;        /* pool for the timelines of tracks and ranks */
 	struct odd_ranges odd_ranges;
 	struct patterns patterns; /* patterns of matching records */
-	/* by device; NULL: no thread repeats a step */
-	struct summary_startup *startups;
+	/* start of the first step of each device's loop, after its first activity; 0: none; NULL: not
+	 * looked for */
+	uint64_t *first_steps;
 	struct ranks ranks;             /* collective calls of ranks, regardless of the filter */
 	struct launched launched;       /* launches, regardless of the filter */
 	struct range_paths range_paths; /* used if the filter names ranges */
