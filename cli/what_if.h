@@ -39,7 +39,7 @@ struct what_if {
 	size_t top;        /* rows of each table; 0: all */
 	const char *range; /* lengths are those of the ranges with this name; NULL: the run's */
 	bool json, mangled;
-	/* Of the first run */
+	/* dependencies of the first run */
 	struct depend depend;
 	struct replay replay;
 	struct replay_path before, after;

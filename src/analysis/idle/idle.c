@@ -106,45 +106,6 @@ void idle_note_state(struct idle *s, const struct gt_item *item)
 			idmap_get(&s->threads, (uint64_t)item->process << 32 | item->ordinal));
 }
 
-static uint32_t find_row(struct idle *s, const struct idle_owner *owner)
-{
-	uint64_t hash = lookup_mix((uint64_t)owner->device << 32 | owner->name);
-	uint32_t i = s->last_row;
-
-	if (i != LOOKUP_NONE && !memcmp(&s->rows[i].owner, owner, sizeof *owner))
-		return i;
-	hash = lookup_mix(hash + ((uint64_t)owner->process << 32 | owner->thread));
-	hash = lookup_mix(hash + ((uint64_t)owner->place << 32 | owner->queue));
-	for (; (i = idmap_get(&s->row_numbers, hash)) != LOOKUP_NONE; hash++)
-		if (!memcmp(&s->rows[i].owner, owner, sizeof *owner))
-			return s->last_row = i;
-	GROW_LIST(s->rows, s->row_count, s->row_room);
-	s->rows[s->row_count] = (struct idle_row){.owner = *owner};
-	idmap_put(&s->row_numbers, hash, s->row_count);
-	return s->last_row = s->row_count++;
-}
-
-uint32_t idle_find_gap_row(struct idle *s, const struct idle_gap_row *gap)
-{
-	const struct idle_origin *origin = &s->origins[gap->origin];
-	const uint64_t step =
-		origin->device < s->first_step_count ? s->first_steps[origin->device] : 0;
-	enum idle_phase phase = gap->end <= step ? IDLE_PHASE_START_UP : IDLE_PHASE_STEPS;
-	struct idle_owner owner;
-	uint32_t number;
-
-	if (!step || origin->row == LOOKUP_NONE)
-		return origin->row;
-	number = s->rows[origin->row].phase_rows[phase - 1];
-	if (number)
-		return number - 1;
-	owner = s->rows[origin->row].owner;
-	owner.phase = phase;
-	number = find_row(s, &owner); /* find_row() may move the rows */
-	s->rows[origin->row].phase_rows[phase - 1] = number + 1;
-	return number;
-}
-
 static bool is_origin(const struct idle *s, uint32_t number, const struct idle_origin *origin)
 {
 	return number != LOOKUP_NONE && !memcmp(&s->origins[number], origin, sizeof *origin);
@@ -172,7 +133,7 @@ uint32_t idle_tag(struct idle *s, const struct idle_activity *activity)
 {
 	const struct idle_origin origin = {
 		.slack_ns = activity->slack_ns,
-		.row = activity->counts && !activity->is_marker ? find_row(s, &activity->owner)
+		.row = activity->counts && !activity->is_marker ? idle_find_row(s, &activity->owner)
 								: LOOKUP_NONE,
 		.device = activity->owner.device,
 		.device_index = activity->device_index,

@@ -127,6 +127,8 @@ int idle_walk_host(struct idle *s);
  * without regard to the thread's state. */
 void idle_add_host_part(struct idle *s, struct idle_open *gap, const struct idle_interval *v,
 			const struct idle_kept *part);
+/* Return the number of the row of @owner. May move the rows. */
+uint32_t idle_find_row(struct idle *s, const struct idle_owner *owner);
 /* Return the row of a gap: of its origin, or of the phase in which the gap ends. */
 uint32_t idle_find_gap_row(struct idle *s, const struct idle_gap_row *gap);
 /* Open a gap, before its first part. */

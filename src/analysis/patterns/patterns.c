@@ -48,8 +48,8 @@ struct pattern_thread {
 	uint64_t launches;   /* number of launches so far */
 	uint32_t since_wait; /* launches since the thread last waited for a device */
 	uint64_t last_launch_ns;
-	/* time of the loop: of its steps, else from the launch after which start-up is over to the last
-	 * launch; from 0: not known */
+	/* time of the loop: of its steps, else from the launch after which start-up is over to the
+	 * last launch; from 0: not known */
 	uint64_t loop_from_ns, loop_to_ns;
 	struct period period;
 	/* calls of one operation in a row, without other calls: queries or small copies */

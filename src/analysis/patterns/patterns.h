@@ -78,13 +78,13 @@ void patterns_note_activity(struct patterns *p, const struct gt_item *activity, 
 			    bool is_pageable);
 /* Call after the last record, before the first part of a gap. */
 void patterns_end_records(struct patterns *p);
-/* Return the steps of thread @number, after patterns_end_records(); length 0: none. *process: process
- * of the thread. */
+/* Return the steps of thread @number, after patterns_end_records(); length 0: none. *process:
+ * process of the thread. */
 const struct period *patterns_period(const struct patterns *p, uint32_t number, uint32_t *process);
 /* A gt_idle_part_fn: note a part of a gap. */
 void patterns_note_idle(void *patterns, const struct gt_idle_part *part);
-/* Find the patterns. @idle: after idle_finish(). @span_ns: time from the first activity to the last.
- * Patterns with less than 1 % of their span are left out. */
+/* Find the patterns. @idle: after idle_finish(). @span_ns: time from the first activity to the
+ * last. Patterns with less than 1 % of their span are left out. */
 void patterns_finish(struct patterns *p, struct idle *idle, uint64_t span_ns);
 void patterns_fini(struct patterns *p);
 
