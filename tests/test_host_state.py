@@ -62,6 +62,7 @@ SCENES = [
     ("lock_inheriting", {"lock"}, r"helper \(thread \d+\), which sleeps"),
     ("inversion", {"lock"}, r"helper \(thread \d+\), which waits for a processor"),
     ("condition", {"condition"}, r""),
+    ("barrier", {"condition"}, r""),
     ("join", {"condition"}, r"the end of helper \(thread \d+\), which sleeps"),
     ("pipe", {"pipe"}, r"pipe within the process"),
     ("pipe_process", {"pipe"}, r"pipe from helper \(pid \d+\)"),

@@ -109,8 +109,7 @@ void gt_host_lock_find(const struct gt_host_process *process, const struct gt_ho
 	*out = (struct gt_host_lock){.address = reading->arguments[0]};
 	if (!decode_wait(reading, &w))
 		return;
-	out->is_lock =
-		w.op == FUTEX_LOCK_PI || w.op == FUTEX_LOCK_PI2 || w.value == HELD_AND_AWAITED;
+	out->is_lock = w.op == FUTEX_LOCK_PI || w.op == FUTEX_LOCK_PI2;
 	/* the last words may be on a page that does not exist */
 	if (!gt_host_read_memory(process, w.address, words, sizeof words) &&
 	    !gt_host_read_memory(process, w.address, words, sizeof *words))
@@ -119,7 +118,9 @@ void gt_host_lock_find(const struct gt_host_process *process, const struct gt_ho
 	if (w.op == FUTEX_LOCK_PI || w.op == FUTEX_LOCK_PI2) {
 		out->holder = can_hold(process, &w, tid) ? tid : 0;
 	} else if (w.value == HELD_AND_AWAITED) {
+		/* without an owner, the value may as well be the round of a barrier, or a count */
 		out->holder = find_owner(process, &w, words);
+		out->is_lock = out->holder != 0;
 	} else if (w.value == READERS_WAIT && w.op == FUTEX_WAIT_BITSET) {
 		out->holder = find_writer(process, w.address);
 		out->is_lock = out->holder != 0;

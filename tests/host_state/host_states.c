@@ -120,6 +120,30 @@ static void lock(void)
 	pthread_mutex_unlock(&mutex);
 }
 
+static pthread_barrier_t barrier;
+
+static void arrive_late(void)
+{
+	pthread_barrier_wait(&barrier);
+	sleep_ms(wait_ms);
+	pthread_barrier_wait(&barrier);
+}
+
+/* In the second round of two threads, the barrier has the value of a lock that is waited for. */
+static void wait_barrier(void)
+{
+	pthread_barrier_init(&barrier, NULL, 2);
+	sem_post(woken);
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_destroy(&barrier);
+}
+
+static void prepare_barrier(void)
+{
+	start_helper(arrive_late);
+}
+
 static void prepare_lock(void)
 {
 	start_helper(hold_asleep);
@@ -406,6 +430,7 @@ static const struct scene {
 	{"lock_inheriting", prepare_lock_inheriting, lock},
 	{"inversion", prepare_inversion, lock},
 	{"condition", prepare_condition, wait_condition},
+	{"barrier", prepare_barrier, wait_barrier},
 	{"join", prepare_nothing, join},
 	{"pipe", prepare_pipe, read_end},
 	{"pipe_process", prepare_pipe_process, read_end},
