@@ -200,6 +200,18 @@ def test_an_interrupted_program_has_its_open_call(hang, refdev, tap, threads):
     assert [c["name"] for c in open_calls(tap, "h.gputap")] == ["refdevStreamSynchronize"]
 
 
+def test_a_program_that_outlives_its_session_has_the_states_of_its_threads(hang, refdev, tap,
+                                                                           threads):
+    h = hang("sh", "-c", f"{refdev} call & while ! test -e go; do sleep 0.05; done").ready()
+    row = wait_for_row(h, threads, is_in("refdevStreamSynchronize"))
+    pathlib.Path("go").touch()
+    assert h.process.wait(timeout=conftest.HANGS_SECONDS) == 0  # the program still hangs
+    calls = open_calls(tap, "h.gputap")
+    assert [(c["name"], c["pid"]) for c in calls] == [("refdevStreamSynchronize", row["pid"])]
+    assert calls[0]["state"] == row["state"] and row["state"]
+    h.end()
+
+
 @pytest.mark.parametrize("kills_program", (False, True), ids=("running", "killed"))
 def test_a_recovered_capture_has_the_open_call(hang, refdev, tap, threads, kills_program):
     h = hang(refdev, "call").ready()

@@ -405,8 +405,14 @@ static void write_set(struct gt_drain *d, struct gt_process *process, const stru
 	gt_capture_stream_destroy(w.stream);
 }
 
+/* Return true if the process's threads cannot be examined. */
+static bool is_gone(const struct gt_process *process)
+{
+	return process->exited || process->is_unseen || process->wait_status != -1;
+}
+
 /* Read the states of all threads at once, because that takes some ms if any of them is running.
- * Return NULL if none is readable. */
+ * Return NULL if there are no threads. */
 static struct gt_host_now *read_states(const struct found_threads *f)
 {
 	struct gt_host_now *states = f->count ? calloc(f->count, sizeof *states) : NULL;
@@ -417,7 +423,7 @@ static struct gt_host_now *read_states(const struct found_threads *f)
 		const struct gt_process *process = f->list[i].process;
 
 		states[i].status = -ESRCH;
-		if (process->exited || process->is_unseen)
+		if (is_gone(process))
 			continue;
 		asked[n].pid = process->pid;
 		asked[n++].tid = f->list[i].calls.tid;
@@ -426,7 +432,7 @@ static struct gt_host_now *read_states(const struct found_threads *f)
 		gt_host_states_now(asked, n);
 	n = 0;
 	for (size_t i = 0; asked && i < f->count; i++)
-		if (!f->list[i].process->exited && !f->list[i].process->is_unseen)
+		if (!is_gone(f->list[i].process))
 			states[i] = asked[n++];
 	if (!asked) {
 		free(states);
@@ -454,9 +460,12 @@ void gt_open_calls_write_all(struct gt_drain *d)
 void gt_open_calls_write_last(struct gt_drain *d, struct gt_process *process)
 {
 	struct found_threads f = {0};
+	struct gt_host_now *states;
 
 	if (!process->replaced)
 		look(d, process, 0, false, keep_thread, &f);
-	write_set(d, process, &f, NULL);
+	states = read_states(&f);
+	write_set(d, process, &f, states);
+	free(states);
 	free(f.list);
 }

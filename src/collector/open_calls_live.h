@@ -53,7 +53,7 @@ unsigned gt_open_calls_look(struct gt_drain *d, struct gt_process *process, uint
  * records replace those that were written before. */
 void gt_open_calls_write_all(struct gt_drain *d);
 /* The same for a process that has ended or is no longer read, after its last drain. The states are
- * not known. */
+ * known if the process is still alive. */
 void gt_open_calls_write_last(struct gt_drain *d, struct gt_process *process);
 
 /* Return the duration of a tick of the host clock in ns, measured since the session's start. */
