@@ -109,9 +109,9 @@ def words(text):
 
 
 WAITS = {
-    "loop": "Rank 2 has not entered MPI_Barrier 5 on MPI_COMM_WORLD; ranks 0, 1 and 3 wait there",
-    "sleep": "Rank 2 has not entered MPI_Barrier 5 on MPI_COMM_WORLD; ranks 0, 1 and 3 wait there",
-    "other": "Ranks 0, 1 and 3 wait in MPI_Allreduce 5 for",
+    "loop": "Rank 2 has not entered MPI_Barrier #5 on MPI_COMM_WORLD; ranks 0, 1 and 3 wait there",
+    "sleep": "Rank 2 has not entered MPI_Barrier #5 on MPI_COMM_WORLD; ranks 0, 1 and 3 wait there",
+    "other": "Ranks 0, 1 and 3 wait in MPI_Allreduce #5 for",
     "recv": "Rank 2 waits for a message from rank 3 in MPI_Recv for",
     "cycle": "Ranks 0 to 3 wait for each other",
 }
@@ -125,7 +125,7 @@ def test_the_rank_that_others_wait_for_is_named_while_it_hangs(hang, gputap, how
         assert any(s.startswith("Rank 2 is outside any call") and
                    s.endswith("sleeping (its last call: MPI_Allreduce).") for s in found)
     if how == "other":
-        assert "rank 2 in MPI_Bcast 5 on MPI_COMM_WORLD: the collective calls differ." in found[0]
+        assert "rank 2 in MPI_Bcast #5 on MPI_COMM_WORLD: the collective calls differ." in found[0]
     if how == "recv":
         assert "rank 3 is outside any call for" in found[0]
     if how == "cycle":
@@ -134,7 +134,7 @@ def test_the_rank_that_others_wait_for_is_named_while_it_hangs(hang, gputap, how
 
 def test_sessions_of_one_job_are_one_verdict(hang, gputap):
     hang("sleep", 1, each=True)
-    wait_for_verdict(gputap, "Rank 1 has not entered MPI_Barrier 5 on MPI_COMM_WORLD; ranks 0, 2 "
+    wait_for_verdict(gputap, "Rank 1 has not entered MPI_Barrier #5 on MPI_COMM_WORLD; ranks 0, 2 "
                              "and 3 wait there")
 
 
@@ -146,15 +146,15 @@ def test_the_report_of_a_snapshot_names_the_rank(hang, gputap, tap):
         out = words(tap("report", "snap.gputap", *options).out)
         assert WAITS["sleep"] in out
         assert "Rank 2 is outside any call for" in out
-        assert "(its last call there: MPI_Allreduce 4)" in out
+        assert "(its last call there: MPI_Allreduce #4)" in out
 
 
 def test_a_communicator_of_some_ranks_is_matched_in_a_snapshot(hang, gputap, tap):
     process = hang("split", 2)
-    wait_for_verdict(gputap, "Rank 0 waits in MPI_Barrier 2 for", process.pid)
+    wait_for_verdict(gputap, "Rank 0 waits in MPI_Barrier #2 for", process.pid)
     tap("snapshot", "-q", "-o", "snap.gputap", process.pid)
     out = words(tap("report", "snap.gputap").out)
-    assert ("Rank 2 has not entered MPI_Barrier 2 on a communicator of 2 ranks; rank 0 waits "
+    assert ("Rank 2 has not entered MPI_Barrier #2 on a communicator of 2 ranks; rank 0 waits "
             "there for") in out
 
 
@@ -171,19 +171,19 @@ def test_the_report_of_a_job_that_was_interrupted_names_the_rank(hang, gputap, t
 def test_a_rank_that_is_killed_is_named(hang, tap):
     hang("killed", 2).wait()
     out = words(tap("report", "c.gputap").out)
-    assert "Rank 2 has not entered MPI_Barrier 5 on MPI_COMM_WORLD" in out
+    assert "Rank 2 has not entered MPI_Barrier #5 on MPI_COMM_WORLD" in out
 
 
 def test_captures_of_the_ranks_give_one_verdict(hang, gputap, tap):
     hang("sleep", 1, each=True)
-    wait_for_verdict(gputap, "Rank 1 has not entered MPI_Barrier 5")
+    wait_for_verdict(gputap, "Rank 1 has not entered MPI_Barrier #5")
     captures = []
     for pid in pids():
         captures.append(f"snap{pid}.gputap")
         tap("snapshot", "-q", "-o", captures[-1], pid)
     assert len(captures) == RANKS
     out = words(tap("report", *captures).out)
-    assert "Rank 1 has not entered MPI_Barrier 5 on MPI_COMM_WORLD" in out
+    assert "Rank 1 has not entered MPI_Barrier #5 on MPI_COMM_WORLD" in out
 
 
 def test_a_job_that_ends_has_no_verdict(hang, tap):

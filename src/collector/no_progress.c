@@ -105,7 +105,7 @@ static void consider_thread(struct gt_process *process, const struct gt_thread_c
 	c->start = call ? call->start : 0;
 	c->last_end = t->last_end;
 	if (call && call->sequence)
-		snprintf(number, sizeof number, " %" PRIu64, call->sequence);
+		snprintf(number, sizeof number, " #%" PRIu64, call->sequence);
 	if (call)
 		snprintf(c->text, sizeof c->text, "thread %u is in %.*s%s%s%s", t->tid, NAME_BYTES,
 			 gt_operation_name(call->op), number, since ? " for " : "",
@@ -338,7 +338,7 @@ static void fire_open(struct gt_progress *p, const struct progress_process *w,
 
 	put_duration(ns, duration, sizeof duration);
 	if (call->sequence)
-		snprintf(number, sizeof number, " %" PRIu64, call->sequence);
+		snprintf(number, sizeof number, " #%" PRIu64, call->sequence);
 	snprintf(text, sizeof text, "%.*s%s is open for %s in thread %u of process %u", NAME_BYTES,
 		 gt_operation_name(call->op), number, duration, t->tid, w->pid);
 	fire(p, text);

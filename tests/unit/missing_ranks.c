@@ -114,10 +114,10 @@ UNIT_TEST(a_rank_that_computes_is_named_with_its_last_call)
 			wait_in(i, "MPI_Barrier", HANG_WORLD, 50, 6200);
 	stay_outside(3, "MPI_Allreduce", "computing on the host", 6300);
 	begin(3, mpi("MPI_Allreduce"), HANG_WORLD, 49);
-	CHECK_VERDICT("Rank 3 has not entered MPI_Barrier 50 on MPI_COMM_WORLD; ranks 0 to 2 and "
+	CHECK_VERDICT("Rank 3 has not entered MPI_Barrier #50 on MPI_COMM_WORLD; ranks 0 to 2 and "
 		      "4 to 63 wait there for 6.20 s.\n"
 		      "Rank 3 is outside any call for 6.30 s, computing on the host (its last "
-		      "call there: MPI_Allreduce 49).");
+		      "call there: MPI_Allreduce #49).");
 }
 
 UNIT_TEST(a_rank_whose_progress_is_not_known_is_not_in_the_call)
@@ -126,7 +126,7 @@ UNIT_TEST(a_rank_whose_progress_is_not_known_is_not_in_the_call)
 	wait_in(0, "MPI_Barrier", HANG_WORLD, 5, 2000);
 	wait_in(1, "MPI_Barrier", HANG_WORLD, 5, 4000);
 	stay_outside(2, NULL, NULL, 0);
-	CHECK_VERDICT("Rank 2 is not in MPI_Barrier 5 on MPI_COMM_WORLD; ranks 0 and 1 wait there "
+	CHECK_VERDICT("Rank 2 is not in MPI_Barrier #5 on MPI_COMM_WORLD; ranks 0 and 1 wait there "
 		      "for 2.00 s to 4.00 s.\n"
 		      "Rank 2 is outside any call.");
 }
@@ -140,7 +140,7 @@ UNIT_TEST(a_rank_that_was_killed_is_named)
 	begin(2, mpi("MPI_Bcast"), HANG_WORLD, 6);
 	processes[2].has_ended = processes[2].has_status = true;
 	processes[2].wait_status = SIGKILL;
-	CHECK_VERDICT("Rank 2 has not entered MPI_Allreduce 7 on MPI_COMM_WORLD; ranks 0, 1 and 3 "
+	CHECK_VERDICT("Rank 2 has not entered MPI_Allreduce #7 on MPI_COMM_WORLD; ranks 0, 1 and 3 "
 		      "wait there for 3.00 s.\n"
 		      "Rank 2 has ended (killed by signal 9).");
 }
@@ -151,7 +151,7 @@ UNIT_TEST(a_rank_without_a_process_is_named)
 	job.size = 3;
 	wait_in(0, "MPI_Barrier", HANG_WORLD, 1, 3000);
 	wait_in(1, "MPI_Barrier", HANG_WORLD, 1, 3000);
-	CHECK_VERDICT("Rank 2 is not in MPI_Barrier 1 on MPI_COMM_WORLD; ranks 0 and 1 wait there "
+	CHECK_VERDICT("Rank 2 is not in MPI_Barrier #1 on MPI_COMM_WORLD; ranks 0 and 1 wait there "
 		      "for 3.00 s.\n"
 		      "Rank 2 has no process that is recorded.");
 }
@@ -172,8 +172,8 @@ UNIT_TEST(different_calls_with_one_number_are_named)
 	start_job(4);
 	for (unsigned i = 0; i < 4; i++)
 		wait_in(i, i == 2 ? "MPI_Bcast" : "MPI_Allreduce", HANG_WORLD, 17, 5000);
-	CHECK_VERDICT("Ranks 0, 1 and 3 wait in MPI_Allreduce 17 for 5.00 s, rank 2 in MPI_Bcast "
-		      "17 on MPI_COMM_WORLD: the collective calls differ.");
+	CHECK_VERDICT("Ranks 0, 1 and 3 wait in MPI_Allreduce #17 for 5.00 s, rank 2 in MPI_Bcast "
+		      "#17 on MPI_COMM_WORLD: the collective calls differ.");
 }
 
 UNIT_TEST(a_rank_in_an_earlier_call_is_the_one_that_is_missing)
@@ -182,11 +182,11 @@ UNIT_TEST(a_rank_in_an_earlier_call_is_the_one_that_is_missing)
 	wait_in(0, "MPI_Barrier", HANG_WORLD, 9, 2000);
 	wait_in(1, "MPI_Barrier", HANG_WORLD, 9, 2000);
 	wait_in(2, "MPI_Bcast", HANG_WORLD, 8, 2500);
-	CHECK_VERDICT("Rank 2 waits in MPI_Bcast 8 on MPI_COMM_WORLD for 2.50 s; ranks 0 and 1 "
+	CHECK_VERDICT("Rank 2 waits in MPI_Bcast #8 on MPI_COMM_WORLD for 2.50 s; ranks 0 and 1 "
 		      "have left it.\n"
-		      "Rank 2 has not entered MPI_Barrier 9 on MPI_COMM_WORLD; ranks 0 and 1 wait "
+		      "Rank 2 has not entered MPI_Barrier #9 on MPI_COMM_WORLD; ranks 0 and 1 wait "
 		      "there for 2.00 s.\n"
-		      "Rank 2 is in MPI_Bcast 8 for 2.50 s.");
+		      "Rank 2 is in MPI_Bcast #8 for 2.50 s.");
 }
 
 UNIT_TEST(all_ranks_in_one_call_are_said_to_be_there)
@@ -194,7 +194,7 @@ UNIT_TEST(all_ranks_in_one_call_are_said_to_be_there)
 	start_job(3);
 	for (unsigned i = 0; i < 3; i++)
 		wait_in(i, "MPI_Barrier", HANG_WORLD, 9, 2000);
-	CHECK_VERDICT("Ranks 0 to 2 wait in MPI_Barrier 9 on MPI_COMM_WORLD for 2.00 s; all ranks "
+	CHECK_VERDICT("Ranks 0 to 2 wait in MPI_Barrier #9 on MPI_COMM_WORLD for 2.00 s; all ranks "
 		      "of the communicator have entered it.");
 }
 
@@ -219,7 +219,7 @@ UNIT_TEST(only_members_of_a_communicator_are_missing)
 	for (unsigned i = 0; i < 6; i += 2)
 		begin(i, mpi("MPI_Barrier"), OTHER, 3);
 	wait_in(4, "MPI_Finalize", 0, 0, 3000);
-	CHECK_VERDICT("Rank 4 has not entered MPI_Barrier 4 on a communicator of 3 ranks; ranks 0 "
+	CHECK_VERDICT("Rank 4 has not entered MPI_Barrier #4 on a communicator of 3 ranks; ranks 0 "
 		      "and 2 wait there for 3.00 s.\n"
 		      "Rank 4 is in MPI_Finalize for 3.00 s.");
 }
@@ -230,7 +230,7 @@ UNIT_TEST(a_communicator_without_an_id_has_no_verdict_on_others)
 	wait_in(0, "MPI_Barrier", HANG_NOT_KNOWN, 4, 3000);
 	wait_in(2, "MPI_Barrier", HANG_NOT_KNOWN, 4, 3000);
 	stay_outside(1, NULL, NULL, 3000);
-	CHECK_VERDICT("Ranks 0 and 2 wait in MPI_Barrier 4 for 3.00 s; not known: which ranks "
+	CHECK_VERDICT("Ranks 0 and 2 wait in MPI_Barrier #4 for 3.00 s; not known: which ranks "
 		      "share their communicator.");
 }
 
@@ -275,8 +275,8 @@ UNIT_TEST(a_receive_from_a_rank_in_a_barrier_is_a_deadlock)
 	wait_in(1, "MPI_Barrier", HANG_WORLD, 3, 2000);
 	begin(0, mpi("MPI_Barrier"), HANG_WORLD, 2);
 	CHECK_VERDICT("Ranks 0 and 1 wait for each other for 2.00 s: rank 0 in MPI_Recv for rank "
-		      "1, rank 1 in MPI_Barrier 3 for rank 0.\n"
-		      "Rank 0 has not entered MPI_Barrier 3 on MPI_COMM_WORLD; rank 1 waits there "
+		      "1, rank 1 in MPI_Barrier #3 for rank 0.\n"
+		      "Rank 0 has not entered MPI_Barrier #3 on MPI_COMM_WORLD; rank 1 waits there "
 		      "for 2.00 s.\n"
 		      "Rank 0 is in MPI_Recv for 2.00 s.");
 }
@@ -309,10 +309,11 @@ UNIT_TEST(a_kernel_of_a_collective_waits_for_a_rank_that_did_not_start_it)
 			gt_operation_find(gt_domain_find("cuda_driver"), "cuStreamSynchronize")->op;
 	}
 	stay_outside(3, NULL, "reading or writing a file", 6300);
-	CHECK_VERDICT("Rank 3 has not started ncclAllReduce 17 on a communicator of 4 ranks; ranks "
-		      "0 to 2 have started it and wait in cuStreamSynchronize for 6.20 s.\n"
-		      "Rank 3 is outside any call for 6.30 s, reading or writing a file (its last "
-		      "call there: ncclAllReduce 16).");
+	CHECK_VERDICT(
+		"Rank 3 has not started ncclAllReduce #17 on a communicator of 4 ranks; ranks "
+		"0 to 2 have started it and wait in cuStreamSynchronize for 6.20 s.\n"
+		"Rank 3 is outside any call for 6.30 s, reading or writing a file (its last "
+		"call there: ncclAllReduce #16).");
 }
 
 UNIT_TEST(a_rank_whose_recording_has_no_end_is_not_missing)
@@ -323,10 +324,10 @@ UNIT_TEST(a_rank_whose_recording_has_no_end_is_not_missing)
 	begin(2, mpi("MPI_Barrier"), HANG_WORLD, 1);
 	processes[1].is_unknown = true;
 	stay_outside(2, NULL, NULL, 3000);
-	CHECK_VERDICT("Rank 2 has not entered MPI_Barrier 2 on MPI_COMM_WORLD; rank 0 waits there "
+	CHECK_VERDICT("Rank 2 has not entered MPI_Barrier #2 on MPI_COMM_WORLD; rank 0 waits there "
 		      "for 3.00 s.\n"
 		      "Rank 2 is outside any call for 3.00 s (its last call there: MPI_Barrier "
-		      "1).\n"
+		      "#1).\n"
 		      "Not known: the last call of rank 1, because the recording has no end.");
 }
 
@@ -338,6 +339,7 @@ UNIT_TEST(a_worker_of_a_rank_is_not_its_rank)
 	wait_in(0, "MPI_Barrier", HANG_WORLD, 2, 3000);
 	wait_in(1, "MPI_Barrier", HANG_WORLD, 2, 3000);
 	stay_outside(2, NULL, NULL, 5000);
-	CHECK_VERDICT("Ranks 0 and 1 wait in MPI_Barrier 2 on MPI_COMM_WORLD for 3.00 s; all ranks "
-		      "of the communicator have entered it.");
+	CHECK_VERDICT(
+		"Ranks 0 and 1 wait in MPI_Barrier #2 on MPI_COMM_WORLD for 3.00 s; all ranks "
+		"of the communicator have entered it.");
 }

@@ -136,7 +136,7 @@ static void put_end(struct verdict *v, const struct hang_process *p)
 		put(v, " without exit()");
 }
 
-/* Put "is outside any call for 6.30 s, computing (its last call: MPI_Allreduce 49)", "is in
+/* Put "is outside any call for 6.30 s, computing (its last call: MPI_Allreduce #49)", "is in
  * MPI_Recv for 6.20 s" or "has ended (killed by signal 9)". */
 static void put_activity(struct verdict *v, const struct place *place, const struct part *part)
 {
@@ -152,7 +152,7 @@ static void put_activity(struct verdict *v, const struct place *place, const str
 	} else if (t->is_open) {
 		put(v, "is in %s", gt_operation_name(t->op));
 		if (t->sequence)
-			put(v, " %llu", (unsigned long long)t->sequence);
+			put(v, " #%llu", (unsigned long long)t->sequence);
 		put_times(v, t->for_ns, t->for_ns);
 	} else {
 		put(v, "is outside any call");
@@ -160,7 +160,7 @@ static void put_activity(struct verdict *v, const struct place *place, const str
 		if (t->state)
 			put(v, ", %s", t->state);
 		if (part && part->begun && part->op)
-			put(v, " (its last call there: %s %llu)", gt_operation_name(part->op),
+			put(v, " (its last call there: %s #%llu)", gt_operation_name(part->op),
 			    (unsigned long long)part->begun);
 		else if (t->op)
 			put(v, " (its last call: %s)", gt_operation_name(t->op));
@@ -395,7 +395,7 @@ static const char *verb(const struct selected *s, const char *one, const char *m
 
 static void put_call(struct verdict *v, uint32_t op, uint64_t sequence)
 {
-	put(v, "%s %llu", gt_operation_name(op), (unsigned long long)sequence);
+	put(v, "%s #%llu", gt_operation_name(op), (unsigned long long)sequence);
 }
 
 /* Return true if two members do the same, so that one sentence describes both. */
@@ -694,7 +694,7 @@ static void describe_not_known(struct verdict *v)
 		put_ranks(v, ranks, count);
 		put(v, " %s in %s", count == 1 ? "waits" : "wait", gt_operation_name(t->op));
 		if (t->sequence)
-			put(v, " %llu", (unsigned long long)t->sequence);
+			put(v, " #%llu", (unsigned long long)t->sequence);
 		put_times(v, least_ns, most_ns);
 		put(v, "; not known: which ranks share %s communicator.",
 		    count == 1 ? "its" : "their");
@@ -769,7 +769,7 @@ static void describe_cycle(struct verdict *v, size_t first)
 		put(v, "%s rank %u in %s", i ? "," : ":", v->who[at].rank,
 		    gt_operation_name(t->op));
 		if (t->sequence)
-			put(v, " %llu", (unsigned long long)t->sequence);
+			put(v, " #%llu", (unsigned long long)t->sequence);
 		put(v, " for rank %u", v->who[v->who[at].next - 1].rank);
 	}
 	put(v, count > CYCLE_NAMED ? " and so on." : ".");

@@ -3,12 +3,12 @@
  * are open. The caller collects the open calls of all ranks, from running sessions or from
  * captures; nothing is read here.
  *
- *   rank 0   MPI_Barrier 50 [=============          "Rank 3 has not entered MPI_Barrier 50 on
- *   rank 1     MPI_Barrier 50 [===========           MPI_COMM_WORLD; ranks 0 to 2 wait there for
- *   rank 2    MPI_Barrier 50 [============           6.20 s."
- *   rank 3   ] MPI_Allreduce 49                     "Rank 3 is outside any call for 6.30 s .."
+ *   rank 0   MPI_Barrier #50 [============         "Rank 3 has not entered MPI_Barrier #50 on
+ *   rank 1     MPI_Barrier #50 [==========          MPI_COMM_WORLD; ranks 0 to 2 wait there for
+ *   rank 2    MPI_Barrier #50 [===========          6.20 s."
+ *   rank 3   ] MPI_Allreduce #49                   "Rank 3 is outside any call for 6.30 s .."
  *
- * A number such as 50 is the number of the collective call among those of its process on that
+ * A number such as #50 is the number of the collective call among those of its process on that
  * communicator. All members make a communicator's collective calls in the same order, so equal
  * numbers are the same call. Communicators are compared by an id that is equal in all processes. A
  * call whose communicator has no id is reported without a verdict about other ranks.
