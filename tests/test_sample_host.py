@@ -33,6 +33,22 @@ def sampled(tap, work):
     return traced
 
 
+@pytest.fixture
+def states(build, work):
+    """Return a function: states() returns the time in ns of each (state, text) that the collector
+    has read in the last capture."""
+    def read():
+        out = subprocess.run([build / "tests/host_state/host_rows", work / "s.gputap"],
+                             stdout=subprocess.PIPE, check=True, text=True).stdout
+        times = {}
+        for row in map(json.loads, out.splitlines()):
+            if row["detail"] == 2:
+                key = row["state"], row["text"]
+                times[key] = times.get(key, 0) + row["end_ns"] - row["start_ns"]
+        return times
+    return read
+
+
 def functions(row):
     return [re.match(r"\(.*|[\w.+~:<>]+", frame)[0] for frame in row["stack"]]
 
@@ -72,6 +88,19 @@ def test_a_program_s_calls_are_not_disturbed(program, sampled):
     rows, result = sampled(program("-O2"), "disturb", 600)
     assert "wrong 0" in result.out, result.out
     assert sum(row["samples"] for row in rows) > 100
+
+
+def test_a_thread_that_is_sampled_is_not_stopped_by_a_debugger(program, sampled, states):
+    sampled(program("-O2"), "compute", 200)
+    times = states()
+    assert {"computing", "runnable"} & {state for state, _ in times}
+    assert "stopped" not in {state for state, _ in times}, times
+
+
+def test_a_thread_that_a_debugger_stops_is_stopped(program, sampled, states):
+    sampled(program("-O2"), "stopped", 100)
+    times = states()
+    assert times.get(("stopped", "by a debugger"), 0) > 0.4e9, times
 
 
 def python_commands():

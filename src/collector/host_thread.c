@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -188,6 +189,32 @@ static int read_stat(struct gt_host_thread *t, struct gt_host_reading *out)
 	return 0;
 }
 
+static bool is_same_file(const char *path, const char *other)
+{
+	struct stat a, b;
+
+	return !stat(path, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Return true if a gputap command holds the thread, or has released it since its state was read.
+ * Samplers (sample_host.h, `status --stacks`) stop a thread for some microseconds. */
+static bool is_sampled(const struct gt_host_thread *t)
+{
+	char text[1024], path[48];
+	const char *at;
+	unsigned tracer = 0;
+
+	if (gt_host_read_file(t->process, t->tid, "status", text, sizeof text) <= 0)
+		return false;
+	at = strstr(text, "\nTracerPid:");
+	if (!at || sscanf(at, "\nTracerPid: %u", &tracer) != 1)
+		return false;
+	if (!tracer)
+		return true;
+	snprintf(path, sizeof path, "/proc/%u/exe", tracer);
+	return is_same_file(path, "/proc/self/exe");
+}
+
 /* Read how much a running thread has read and written. */
 static void read_io(const struct gt_host_thread *t, struct gt_host_reading *out)
 {
@@ -228,6 +255,11 @@ int gt_host_thread_read(struct gt_host_thread *t, const struct gt_host_reading *
 	status = read_stat(t, out);
 	if (status)
 		return status;
+	if (out->letter == 't' && is_sampled(t)) {
+		/* only running threads are stopped */
+		out->letter = 'R';
+		out->call = -1;
+	}
 	if (!t->syscall_error && is_running && out->letter != 'T' && out->letter != 't')
 		out->letter = 'R';
 	else if (!t->syscall_error && out->letter == 'R') /* it has started to run in between */

@@ -4,6 +4,7 @@
  *   schedstat   CPU time, time in which the thread waited for a processor, number of time slices
  *   syscall     the system call in which the thread waits, with its arguments; "running" otherwise
  *   stat        letter of the state, page faults
+ *   status      tracer of a thread in a tracing stop
  *   io          bytes and calls of a running thread that reads and writes
  *
  * `syscall` needs the rights of a debugger (ptrace). If they are missing, the letter of the state

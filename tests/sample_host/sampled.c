@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/sem.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -176,6 +177,25 @@ static void be_traced(void)
 		pause();
 }
 
+/* Let a child stop this process for a time, as a debugger does. */
+PLAIN static void be_stopped(double ms)
+{
+	pid_t child;
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	child = fork();
+	if (!child) {
+		if (ptrace(PTRACE_SEIZE, getppid(), NULL, NULL) ||
+		    ptrace(PTRACE_INTERRUPT, getppid(), NULL, NULL) ||
+		    waitpid(getppid(), NULL, 0) != getppid())
+			_exit(1);
+		nap(ms);
+		_exit(0); /* the kernel resumes the process */
+	}
+	while (!waitpid(child, NULL, WNOHANG))
+		sink += 1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "";
@@ -197,6 +217,8 @@ int main(int argc, char **argv)
 			recurse(40, ms);
 		else if (!strcmp(way, "pipe"))
 			read_pipe(ms);
+		else if (!strcmp(way, "stopped"))
+			be_stopped(ms);
 		else if (!strcmp(way, "disturb"))
 			disturb(ms);
 		else
