@@ -139,12 +139,50 @@ static void describe_evidence(const struct idle_evidence *e, enum gt_idle_cause 
 			 show_count((uint64_t)(e->involuntary + 0.5)));
 }
 
+/* Return the place with the most time, of those after @last in order of time; NULL: none is
+ * left. */
+static const struct idle_place *find_place(const struct summary *s, uint32_t row,
+					   enum gt_idle_cause cause, const struct idle_place *last)
+{
+	const struct idle_place *best = NULL;
+
+	for (uint32_t i = 0; i < s->idle.place_count; i++) {
+		const struct idle_place *p = &s->idle.places[i];
+
+		if (p->row != row || p->cause != cause || (best && p->ns <= best->ns))
+			continue;
+		if (!last || p->ns < last->ns || (p->ns == last->ns && p > last))
+			best = p;
+	}
+	return best;
+}
+
+/* Write the lines at which threads were sampled during most of the time. */
+static void describe_places(const struct summary *s, uint32_t row, enum gt_idle_cause cause,
+			    char *text, size_t size)
+{
+	const uint64_t all = s->idle.rows[row].sums[cause].ns;
+	const struct idle_place *place = NULL;
+	size_t used = 0;
+
+	*text = '\0';
+	for (unsigned k = 0; k < MOSTLY; k++) {
+		place = find_place(s, row, cause, place);
+		if (!place || place->ns * 20 < all)
+			break;
+		used += (size_t)snprintf(text + used, size - used, "%s%.120s %.0f%%",
+					 used ? ", " : "", texts_get(&s->names, place->line),
+					 percent(place->ns, all));
+		used = used < size ? used : size - 1;
+	}
+}
+
 void report_idle_mostly(const struct summary *s, uint32_t row, enum gt_idle_cause cause, char *text,
 			size_t size)
 {
 	const uint64_t all = s->idle.rows[row].sums[cause].ns;
 	struct groups groups = {.list = NULL};
-	char name[200], shown[260];
+	char name[200], shown[260], places[300];
 	size_t used;
 
 	*text = '\0';
@@ -162,6 +200,9 @@ void report_idle_mostly(const struct summary *s, uint32_t row, enum gt_idle_caus
 					 shown, percent(best.ns, all));
 		used = used < size ? used : size - 1;
 	}
+	describe_places(s, row, cause, places, sizeof places);
+	if (*places)
+		snprintf(text + used, size - used, "%s%s", used ? ", " : "", places);
 	free(groups.list);
 	texts_fini(&groups.keys);
 }
@@ -225,7 +266,10 @@ void report_idle_pair(const struct summary *s, uint32_t pair, enum gt_idle_cause
 			snprintf(text, size, "from %.120s", texts_get(&s->names, p->next_line));
 		return;
 	}
-	used = put_call(s, "after", p->previous_call, p->previous_line, text, size);
+	/* a line is better than the call before, whose stack may not have been recorded */
+	used = p->previous_line == LOOKUP_NONE && p->next_line != LOOKUP_NONE
+		       ? 0
+		       : put_call(s, "after", p->previous_call, p->previous_line, text, size);
 	if (p->next_call == LOOKUP_NONE)
 		return;
 	used += (size_t)snprintf(text + used, size - used, "%s", used ? separator : "");

@@ -13,14 +13,15 @@
 /* Return the idle time of the device to which a row belongs, summed over all rows of the device. */
 uint64_t report_idle_device_ns(const struct summary *s, uint32_t device);
 
-/* Write the calls, ranges or activities that make up most of a row's time with this cause:
- * "clFinish 80%, clBuildProgram 12%"; "": none is known. */
+/* Write the calls, ranges, activities and sampled lines that make up most of a row's time with this
+ * cause: "clFinish 80%, clBuildProgram 12%", "step at train.py:12 90%"; "": none is known. */
 void report_idle_mostly(const struct summary *s, uint32_t row, enum gt_idle_cause cause, char *text,
 			size_t size);
 
 /* Write the pair of calls between which most of a row's time with this cause lies, with the lines
- * of the program: "after clFinish: step at train.py:12, before clEnqueueTask"; "": not known. In a
- * call: the line that made the call. @separator: between the two calls. */
+ * of the program: "after clFinish: step at train.py:12, before clEnqueueTask: step at train.py:14".
+ * If only the second line is known, leave out the first call. "": not known. In a call: the line
+ * that made the call. @separator: between the two calls. */
 void report_idle_between(const struct summary *s, uint32_t row, enum gt_idle_cause cause,
 			 const char *separator, char *text, size_t size);
 /* Return the largest pair of a row's cause, or NULL. */

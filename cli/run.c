@@ -554,7 +554,7 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 	code = mode_choose(&r->what, &r->run.session);
 	if (!code)
 		code = run_stacks_check(&r->run.session);
-	run_stacks_default(&r->run.session, &r->stacks);
+	run_stacks_default(&r->run.session, &r->stacks, r->run.sample_host_ns > 0);
 	if (!code)
 		code = run_samples_check(&r->run);
 	if (!code)

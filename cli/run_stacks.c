@@ -77,13 +77,14 @@ int run_stacks_option(const char *value, struct gt_session *s, struct run_stacks
 	return code;
 }
 
-void run_stacks_default(struct gt_session *s, struct run_stacks *names)
+void run_stacks_default(struct gt_session *s, struct run_stacks *names, bool samples)
 {
 	if (names->is_chosen || s->mode == GT_MODE_LITE || s->mode == GT_MODE_STANDARD)
 		return;
 	s->stacks = GT_STACKS_GAPS;
 	s->stacks_gap_ns = LONG_GAP_NS;
-	names->lines_ns = 0; /* functions only: the run must not end later */
+	if (!samples)
+		names->lines_ns = 0; /* functions only: the run must not end later */
 }
 
 int run_stacks_check(const struct gt_session *s)

@@ -20,8 +20,9 @@ struct run_stacks {
  * @parse_time: converts "1ms" to ns. Return the exit code. */
 int run_stacks_option(const char *value, struct gt_session *session, struct run_stacks *names,
 		      bool (*parse_time)(const char *text, uint64_t *ns));
-/* Without --stacks, choose the stacks of calls that end long gaps, if calls are recorded. */
-void run_stacks_default(struct gt_session *session, struct run_stacks *names);
+/* Without --stacks, choose the stacks of calls that end long gaps, if calls are recorded. @samples:
+ * true if threads are sampled; source lines are then looked up. */
+void run_stacks_default(struct gt_session *session, struct run_stacks *names, bool samples);
 /* Check that the session records calls that can have stacks. Return the exit code. */
 int run_stacks_check(const struct gt_session *session);
 /* Write " stacks=launch,slow:1000000ns,no-names" for the capture's options text; "" without

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/idle/idle_samples.h"
 #include "analysis/idle/idle_steps.h"
 #include "record/operation.h"
 
@@ -100,10 +101,18 @@ void idle_note_hold(struct idle *s, const struct gt_item *call)
 
 void idle_note_state(struct idle *s, const struct gt_item *item)
 {
+	const uint32_t thread =
+		idmap_get(&s->threads, (uint64_t)item->process << 32 | item->ordinal);
+
+	if (item->push == GT_HOST_SAMPLE) {
+		if (!s->samples)
+			s->samples = idle_samples_create(s->packed_most);
+		idle_samples_add(s->samples, item, thread);
+		return;
+	}
 	if (!s->states)
 		s->states = idle_states_create(s->capture, s->names, s->packed_most);
-	idle_states_add(s->states, item,
-			idmap_get(&s->threads, (uint64_t)item->process << 32 | item->ordinal));
+	idle_states_add(s->states, item, thread);
 }
 
 static bool is_origin(const struct idle *s, uint32_t number, const struct idle_origin *origin)
@@ -317,6 +326,7 @@ void idle_fini(struct idle *s)
 	free(s->unrecorded_ns);
 	idle_fini_paused(s);
 	idle_states_destroy(s->states);
+	idle_lines_fini(s);
 	idle_pairs_fini(s);
 	idmap_fini(&s->row_numbers);
 	idmap_fini(&s->detail_numbers);

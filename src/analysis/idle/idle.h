@@ -81,6 +81,12 @@ struct idle_site {
 	uint64_t ns;
 };
 
+/* Idle time of a row with one cause in which a thread was sampled at a line of the program. */
+struct idle_place {
+	uint32_t row, cause, line; /* line: number in idle.names */
+	uint64_t ns;
+};
+
 /* A detail of a cause: the call that the thread was in, or its range if it was in no call. For a
  * blocked queue: the activity that the queue waited for. */
 struct idle_detail {
@@ -126,6 +132,7 @@ struct idle_blocked;
 struct idle_device;
 struct idle_states;
 struct idle_lines;
+struct idle_samples;
 
 struct idle_operation {
 	/* enum gt_idle_cause; for a memcpy, the cause if the call returns after the copy */
@@ -166,18 +173,20 @@ struct idle {
 	struct idle_detail *details;
 	struct idle_site *sites;
 	struct idle_pair *pairs;
+	struct idle_place *places; /* none: no samples were recorded */
 	/* largest gaps; those of device d start at index d * IDLE_LARGEST, largest first */
 	struct idle_gap *largest;
-	uint32_t row_count, detail_count, device_count, site_count, pair_count;
+	uint32_t row_count, detail_count, device_count, site_count, pair_count, place_count;
 	uint64_t *unrecorded_ns; /* for each device: unrecorded time in the counted gaps */
 	/* Internal state */
-	uint32_t row_room, detail_room, site_room, pair_room;
+	uint32_t row_room, detail_room, site_room, pair_room, place_room;
 	struct idle_device *devices;
 	struct idmap row_numbers, detail_numbers, threads, origin_numbers;
-	struct idmap site_numbers, pair_numbers;
+	struct idmap site_numbers, pair_numbers, place_numbers;
 	uint32_t last_site, last_pair;
-	struct idle_states *states; /* states of threads; NULL: none were recorded */
-	struct idle_lines *lines;   /* lines of calls; NULL: no stacks were recorded */
+	struct idle_states *states;   /* states of threads; NULL: none were recorded */
+	struct idle_samples *samples; /* sampled stacks; NULL: none were recorded */
+	struct idle_lines *lines;     /* lines of calls; NULL: no stacks were recorded */
 	/* last_thread: current thread; thread_count: number of threads before it */
 	uint64_t last_thread;
 	uint32_t thread_count;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/idle/idle_samples.h"
 #include "analysis/idle/idle_steps.h"
 #include "record/operation.h"
 
@@ -168,6 +169,13 @@ static const struct idle_interval *read_interval(struct walk *w, uint64_t time)
 	return from < to ? idle_states_read(w->idle->states, from, to, &w->status) : NULL;
 }
 
+/* Find the samples between two outermost calls. */
+static void read_samples(struct walk *w)
+{
+	if (w->idle->samples && !w->call_count && !w->status)
+		w->status = idle_samples_read(w->idle->samples, w->last.end, w->next.start);
+}
+
 /* Return the outermost calls before and at the current time. */
 static struct idle_calls find_calls(struct walk *w)
 {
@@ -186,6 +194,7 @@ static void add_parts(struct walk *w, uint64_t from, uint64_t to)
 	const struct idle_interval *interval = read_interval(w, from);
 	const struct idle_calls calls = find_calls(w);
 
+	read_samples(w);
 	while (from < to) {
 		uint64_t until = UINT64_MAX;
 		struct idle_kept part = {.wait = LOOKUP_NONE};
@@ -354,6 +363,8 @@ static void begin_thread(struct walk *w, const struct gt_item *item)
 	w->thread = idmap_get(&w->idle->threads, key);
 	if (w->idle->states && !w->status)
 		w->status = idle_states_begin(w->idle->states, w->thread);
+	if (w->idle->samples && !w->status)
+		w->status = idle_samples_begin(w->idle->samples, w->thread);
 }
 
 static void step_call(struct walk *w, const struct gt_item *call)
@@ -409,7 +420,7 @@ int idle_walk_host(struct idle *s)
 	int rc;
 
 	w.processes = allocate_list(processes, 1);
-	rc = idle_pairs_begin(s);
+	rc = idle_lines_begin(s);
 	if (rc) {
 		free(w.processes);
 		return rc;

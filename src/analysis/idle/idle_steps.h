@@ -104,8 +104,12 @@ void idle_add_sum(struct idle_sum *sum, uint64_t ns);
 /* Add a part to the sums of its pair of calls. @pair LOOKUP_NONE: not known. */
 void idle_add_site(struct idle *s, uint32_t row, enum gt_idle_cause cause, uint32_t pair,
 		   uint64_t ns);
-/* Prepare to find lines of calls. Return 0 or negative errno with a cause. */
-int idle_pairs_begin(struct idle *s);
+/* Prepare to find lines. Return 0 or negative errno with a cause. */
+int idle_lines_begin(struct idle *s);
+void idle_lines_fini(struct idle *s);
+/* Add a part to the sums of the lines at which the current thread was sampled during the part. */
+void idle_add_places(struct idle *s, uint32_t row, enum gt_idle_cause cause, uint64_t from,
+		     uint64_t to);
 void idle_pairs_fini(struct idle *s);
 /* Return the line of the program that made a call, as a number in s->names; LOOKUP_NONE: not
  * known. */

@@ -200,6 +200,8 @@ static void add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 		return;
 	gap->ns[cause] = to - from + (gap->causes >> cause & 1 ? gap->ns[cause] : 0);
 	gap->causes |= UINT64_C(1) << cause;
+	if (!op && gt_idle_is_host(cause))
+		idle_add_places(s, gap->detail_row, cause, from, to);
 	if (!gap->is_told) { /* sums do not depend on whether a part is extended */
 		add_detail(s, gap->detail_row, cause, op, name, gap->wait, to - from);
 		idle_add_site(s, gap->detail_row, cause, gap->calls.pair, to - from);

@@ -5,9 +5,11 @@
 
 #include "analysis/symbols/frames.h"
 
-/* Return the innermost Python frame; else the innermost frame with a source file outside of system
- * headers; else the innermost frame with a function outside of the C library; else the innermost
- * frame. NULL: there are no frames. */
+/* Return the innermost frame of the best kind; NULL: no function is known. Kinds, best first:
+ *
+ *   Python       of the program, then of installed packages
+ *   executable   with a source file outside of system headers, then without
+ *   libraries    with a source file, then without, then the C library */
 const struct gt_frame *gt_frames_program_line(const struct gt_frames *frames);
 
 #endif

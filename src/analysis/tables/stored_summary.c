@@ -35,6 +35,7 @@ enum {
 	DETAIL_BYTES = 6,
 	PAIR_BYTES = 4,
 	SITE_BYTES = 5,
+	PLACE_BYTES = 4,
 };
 
 struct storing {
@@ -470,6 +471,22 @@ static void pack_sites(struct storing *k)
 	}
 }
 
+static void pack_places(struct storing *k)
+{
+	struct idle *idle = &k->s->idle;
+
+	idle->places =
+		begin_list(k, idle->places, &idle->place_count, PLACE_BYTES, sizeof *idle->places);
+	for (uint32_t i = 0; i < idle->place_count && !k->p.wrong; i++) {
+		struct idle_place *place = &idle->places[i];
+
+		pack_number(&k->p, &place->row, idle->row_count, false);
+		pack_number(&k->p, &place->cause, GT_IDLE_COUNT, false);
+		pack_name(k, &place->line);
+		pack_u64(&k->p, &place->ns);
+	}
+}
+
 static void pack_idle(struct storing *k)
 {
 	struct idle *idle = &k->s->idle;
@@ -478,6 +495,7 @@ static void pack_idle(struct storing *k)
 	pack_idle_rows(k);
 	pack_details(k);
 	pack_sites(k);
+	pack_places(k);
 	pack_bool(&k->p, &some);
 	if (!some)
 		return;

@@ -17,7 +17,7 @@
 #include "analysis/tables/summary.h"
 
 enum {
-	STORED_SUMMARY_VERSION = 3,
+	STORED_SUMMARY_VERSION = 4,
 	/* smallest number of records for which `gputap run` stores a summary; fewer records are
 	 * read in the time that a user does not notice */
 	STORED_SUMMARY_RECORDS = 1000000,
