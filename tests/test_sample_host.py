@@ -84,10 +84,46 @@ def test_a_stack_of_a_blocked_thread_is_whole_without_its_frame_pointer(program,
         assert functions(row)[-1] == "main"
 
 
-def test_a_program_s_calls_are_not_disturbed(program, sampled):
-    rows, result = sampled(program("-O2"), "disturb", 600)
+def check_undisturbed(sampled, program, way, ms, least, *words):
+    rows, result = sampled(program("-O2"), way, ms, *words)
     assert "wrong 0" in result.out, result.out
-    assert sum(row["samples"] for row in rows) > 100
+    assert sum(row["samples"] for row in rows) > least
+
+
+# exec: the process of the last of these programs writes the result
+WAYS = [("disturb", 600, []), ("threads", 200, []), ("spawn", 200, []), ("exec", 20, [10])]
+
+
+@pytest.mark.parametrize("way, ms, words", WAYS)
+def test_a_program_s_calls_are_not_disturbed(program, sampled, way, ms, words):
+    """Blocking calls, threads that end, forks and programs that are replaced."""
+    check_undisturbed(sampled, program, way, ms, 50, *words)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("way, ms, words", [(way, 20 * ms if way != "exec" else 20, [400])
+                                            for way, ms, _ in WAYS])
+def test_a_program_s_calls_are_not_disturbed_for_long(program, sampled, way, ms, words):
+    check_undisturbed(sampled, program, way, ms, 1000, *words)
+
+
+@pytest.mark.parametrize("way, function, line", [
+    ("sleep", "nap", "nanosleep(&t, NULL);"), ("compute", "compute", "sink = sink * 0.5 + i;"),
+])
+def test_idle_time_names_the_sampled_line(program, sampled, tap, repo, way, function, line):
+    _, result = sampled(program("-O2"), way, 60)
+    source = (repo / "tests/sample_host/sampled.c").read_text().splitlines()
+    first = next(i for i, text in enumerate(source, 1) if f" {function}(double" in text)
+    last = next(i for i, text in enumerate(source, 1) if i > first and line in text)
+    causes = json.loads(tap("report", "s.gputap", "-t", "idle", "--json").out)["idle"]
+    most = max(causes, key=lambda row: row["idle_ns"])
+    found = re.search(rf"\b{function} at sampled.c:(\d+) (\d+)%", most["mostly"])
+    if found:  # elfutils' libdw is installed
+        assert first < int(found[1]) <= last
+    else:
+        found = re.search(rf"\b({function}) in sampled (\d+)%", most["mostly"])
+    assert int(found[2]) > 80
+    assert f"{function} " in result.err
 
 
 def test_a_thread_that_is_sampled_is_not_stopped_by_a_debugger(program, sampled, states):

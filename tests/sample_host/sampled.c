@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* sampled WAY [MS]: enqueues an OpenCL fill, spends MS milliseconds in a known function outside of
  * any call, repeats that five times, and prints what it measured. */
+#define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -123,24 +125,73 @@ static void spin(int units)
 		sink = sink * 0.5 + i;
 }
 
+/* A thread that writes a byte to a pipe, and empties another pipe, now and then. */
+struct fed {
+	pthread_t thread;
+	int in[2], out[2];
+	volatile int is_over;
+};
+
+static void *feed_often(void *data)
+{
+	struct fed *f = data;
+	static char block[4096];
+
+	while (!f->is_over) {
+		usleep(200);
+		if (write(f->in[1], "x", 1) != 1 && errno != EAGAIN)
+			return data;
+		if (read(f->out[0], block, sizeof block) < 0 && errno != EAGAIN)
+			return data;
+	}
+	return NULL;
+}
+
+static void fed_start(struct fed *f)
+{
+	f->is_over = 0;
+	expect(!pipe(f->in) && !pipe(f->out), "pipe");
+	fcntl(f->in[1], F_SETFL, O_NONBLOCK);
+	fcntl(f->out[0], F_SETFL, O_NONBLOCK);
+	fcntl(f->out[1], F_SETPIPE_SZ, 4096);
+	pthread_create(&f->thread, NULL, feed_often, f);
+}
+
+static void fed_stop(struct fed *f)
+{
+	void *failed;
+
+	f->is_over = 1;
+	pthread_join(f->thread, &failed);
+	expect(!failed, "feeder");
+	for (int i = 0; i < 2; i++) {
+		close(f->in[i]);
+		close(f->out[i]);
+	}
+}
+
 static void disturb(double ms)
 {
 	const double end = now_ms() + ms;
 	const int epoll = epoll_create1(0), set = semget(IPC_PRIVATE, 1, 0600);
 	struct epoll_event event;
 	struct pollfd descriptor = {.fd = pipe_fds[0], .events = POLLIN};
+	static char block[4096];
 	struct sembuf take = {0, -1, 0};
+	struct fed fed;
 	const struct timespec little = {0, 300000};
 	struct timespec rest;
 	sigset_t signals;
 	int calls = 0;
 
+	fed_start(&fed);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGUSR2);
 	for (unsigned turn = 0; now_ms() < end; turn++, calls++) {
+		errno = 1234;
 		spin((int)(turn * 37 % 200));
-		errno = 0;
-		switch (turn % 5) {
+		expect(errno == 1234, "errno");
+		switch (turn % 7) {
 		case 0: expect(epoll_wait(epoll, &event, 1, 1) == 0, "epoll_wait"); break;
 		case 1:
 			expect(semtimedop(set, &take, 1, &little) < 0 && errno == EAGAIN,
@@ -152,8 +203,13 @@ static void disturb(double ms)
 			expect(sigtimedwait(&signals, NULL, &little) < 0 && errno == EAGAIN,
 			       "sigtimedwait");
 			break;
+		case 5: expect(read(fed.in[0], block, 1) == 1, "read"); break;
+		case 6: /* atomic, so it waits until the pipe is empty */
+			expect(write(fed.out[1], block, sizeof block) == sizeof block, "write");
+			break;
 		}
 	}
+	fed_stop(&fed);
 	semctl(set, 0, IPC_RMID);
 	close(epoll);
 	fprintf(stderr, "%d calls\n", calls);
@@ -175,6 +231,78 @@ static void be_traced(void)
 		_exit(1);
 	for (;;)
 		pause();
+}
+
+/* Threads, each known by a call, that end while they are sampled. */
+static void *end_early(void *units)
+{
+	cl_platform_id platform;
+
+	clGetPlatformIDs(1, &platform, NULL);
+	spin(*(int *)units);
+	return units;
+}
+
+static void use_threads(double ms)
+{
+	const double end = now_ms() + ms;
+	pthread_t threads[4];
+	int units[4], ended = 0;
+	void *result;
+
+	while (now_ms() < end)
+		for (int i = 0; i < 8; i++) {
+			const int k = i % 4;
+
+			if (i >= 4) {
+				pthread_join(threads[k], &result);
+				expect(result == &units[k], "pthread_join");
+				ended++;
+				continue;
+			}
+			units[k] = 100 + (ended + i) * 37 % 900;
+			pthread_create(&threads[k], NULL, end_early, &units[k]);
+		}
+	fprintf(stderr, "%d threads\n", ended);
+}
+
+/* Fork and execute other programs, with some computing in between. */
+static void spawn(double ms)
+{
+	const double end = now_ms() + ms;
+	int count = 0, status;
+
+	for (; now_ms() < end; count++) {
+		const pid_t child = count % 2 ? vfork() : fork();
+
+		if (!child && count % 4 < 2)
+			execl("/bin/sh", "sh", "-c", "exit 7", NULL);
+		if (!child && count % 4 == 2)
+			raise(SIGKILL);
+		if (!child)
+			_exit(7);
+		spin(count * 37 % 300);
+		expect(waitpid(child, &status, 0) == child, "waitpid");
+		expect(count % 4 == 2 ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
+				      : WIFEXITED(status) && WEXITSTATUS(status) == 7,
+		       "status");
+	}
+	fprintf(stderr, "%d processes\n", count);
+}
+
+/* Become the same program, argv[3] times. */
+static void execute(char **argv, double ms)
+{
+	char times[16];
+	const int left = argv[3] ? atoi(argv[3]) : 0;
+
+	launch();
+	compute(ms);
+	if (!left)
+		return;
+	snprintf(times, sizeof times, "%d", left - 1);
+	execl("/proc/self/exe", argv[0], argv[1], argv[2], times, NULL);
+	expect(0, "execl");
 }
 
 /* Let a child stop this process for a time, as a debugger does. */
@@ -219,6 +347,12 @@ int main(int argc, char **argv)
 			read_pipe(ms);
 		else if (!strcmp(way, "stopped"))
 			be_stopped(ms);
+		else if (!strcmp(way, "threads"))
+			use_threads(ms);
+		else if (!strcmp(way, "spawn"))
+			spawn(ms);
+		else if (!strcmp(way, "exec"))
+			execute(argv, ms);
 		else if (!strcmp(way, "disturb"))
 			disturb(ms);
 		else
