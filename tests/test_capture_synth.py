@@ -107,3 +107,14 @@ def test_work_of_a_device_whose_object_is_lost_is_on_the_clock_of_the_calls(synt
     for (start, end), (before, _) in zip(times(), whole):
         # Without queue objects, the wait target of a clFinish() is unknown.
         assert abs(start - before) < 20_000 and end > start
+
+
+def test_a_report_with_stacks_reads_no_freed_memory(run, gputap, build, work):
+    """The report releases the names of stacks after it has closed the capture."""
+    run([build / "tests/synth/synth", "--calls", 40, "--gap", 2000000, "--threads", 2,
+         "--host-states", "--open-calls", "-o", "s.gputap"])
+    # freed memory is overwritten, and returned at once
+    env = {"MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+    out = run([gputap, "report", "s.gputap", "--all"], env=env).out
+    assert "waiting for a lock" in out and "clFinish" in out
+    run([gputap, "what-if", "s.gputap"], env=env)

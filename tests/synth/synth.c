@@ -41,7 +41,7 @@ static struct {
 	unsigned threads, devices, kernels, processes, queues, distinct;
 	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash,
 		dense;
-	bool waits, graphs, late, layered;
+	bool waits, graphs, late, layered, host_states, open_calls;
 	const char *out, *device_clock, *host, *boot, *kernel_name, *device_type;
 	const char *text; /* replaces every text; NULL: usual texts */
 	/* start: BOOTTIME; realtime_offset: CLOCK_REALTIME minus BOOTTIME */
@@ -400,6 +400,98 @@ static void external(struct thread *t, unsigned stack, bool push, uint64_t value
 
 static const uint64_t queue_handle = 0x55d0c7a1b2c0;
 
+/* --host-states, --open-calls ------------------------------------------------ */
+
+enum { FIRST_STATE_TEXT = 1u << 31, STATE_TEXTS = 3, STATE_STACK = 1 << 30 };
+
+static void put_host(struct thread *t, enum gt_host_detail detail, enum gt_host_state state,
+		     uint64_t from_ns, uint64_t to_ns, const uint64_t value[8])
+{
+	struct gt_record_host *r = reserve(t, sizeof *r);
+
+	r->head = (struct gt_record){sizeof *r / 8, GT_RECORD_HOST, (uint8_t)detail, state};
+	r->start = ticks_of(from_ns);
+	r->end = ticks_of(to_ns);
+	memcpy(r->value, value, sizeof r->value);
+}
+
+/* Write what the thread did before call @i: states, a sample of its stack, its use of the processor
+ * so far, and the stack of the call. */
+static void host_states(struct thread *t, uint64_t i, uint64_t from_ns)
+{
+	enum gt_host_state state = (enum gt_host_state)(i % GT_HOST_STATE_COUNT);
+	uint64_t ns = t->now_ns - from_ns, third = ns / 3,
+		 use[8] =
+			 {i * 1000, i, i / 3, i * 2, i / 100, 1 + i % 3, GT_ID(t->ordinal, t->seq)},
+		 text = FIRST_STATE_TEXT + i % STATE_TEXTS,
+		 spell[8] = {i % 400,
+			     i % 5 ? text : 0,
+			     i % 4 ? 0 : o.pid + t->process->index * 100 + 1,
+			     i % 7 ? 0 : GT_OP(GT_DOMAIN_OPENCL, GT_OPENCL_clFinish, 0),
+			     i % 6 ? 0 : third,
+			     third / 2,
+			     1 + i % 9,
+			     i % 50},
+		 sample[8] = {STATE_STACK, state, 3};
+
+	struct gt_record_stack *r;
+
+	put_host(t, GT_HOST_USAGE, GT_HOST_STATE_UNKNOWN, from_ns, from_ns, use);
+	put_host(t, GT_HOST_STATE, state, from_ns, from_ns + third, spell);
+	put_host(t, GT_HOST_SAMPLE, GT_HOST_STATE_UNKNOWN, from_ns + third, t->now_ns - third,
+		 sample);
+	put_host(t, GT_HOST_STATE, GT_HOST_STATE_COMPUTING, t->now_ns - third, t->now_ns,
+		 (uint64_t[8]){0, 0, 0, 0, 0, third, 1});
+	r = reserve(t, sizeof *r);
+	r->head = (struct gt_record){sizeof *r / 8, GT_RECORD_STACK, 0,
+				     GT_OP(GT_DOMAIN_OPENCL, GT_OPENCL_clFinish, 0)};
+	r->id = GT_ID(t->ordinal, t->seq + 1);
+	r->number = STATE_STACK;
+}
+
+/* Write the texts and the stack that the rows of host_states() refer to. */
+static void host_texts(struct thread *t)
+{
+	static const char *const texts[STATE_TEXTS] = {"/data/batch-00017.bin",
+						       "worker (thread 4002), which sleeps",
+						       "pipe from loader (pid 7)"};
+	uint64_t head[2] = {0}, *frames;
+
+	for (uint32_t i = 0; i < STATE_TEXTS; i++)
+		text_record(t, GT_RECORD_STRING, 0, FIRST_STATE_TEXT + i, NULL, 0,
+			    text_or(texts[i]), strlen(text_or(texts[i])));
+	frames = reserve(t, 4 * 8);
+	head[0] = UINT64_C(4) | (uint64_t)GT_RECORD_FRAMES << 16 | (uint64_t)STATE_STACK << 32;
+	head[1] = UINT64_C(2) << 32; /* two return addresses */
+	memcpy(frames, head, sizeof head);
+	frames[2] = 0x5510;
+	frames[3] = 0x5610;
+}
+
+/* Write the calls that a look found open: first those of a look that no longer counts. */
+static void open_calls(struct process *p)
+{
+	for (unsigned i = 0; i < o.threads; i++)
+		for (uint64_t look = 0; look < 2; look++) {
+			struct thread *t = &p->threads[i];
+			struct gt_record_open *r = reserve(t, sizeof *r);
+
+			*r = (struct gt_record_open){
+				.head = {sizeof *r / 8, GT_RECORD_OPEN, 0,
+					 i % 2 ? GT_OP(GT_DOMAIN_MPI, GT_MPI_MPI_Allreduce, 0)
+					       : GT_OP(GT_DOMAIN_OPENCL, GT_OPENCL_clFinish, 0)},
+				.start = ticks_of(t->now_ns),
+				.seen = ticks_of(p->latest_ns + 500 + look),
+				.id = next_id(t),
+				.ordinal = t->ordinal,
+				.communicator = i % 2 ? 0x44000000 : 0,
+				.sequence = i % 2 ? 50 : 0,
+				.state = GT_HOST_STATE_CONDITION | UINT64_C(203) << 8,
+				.text = o.host_states ? FIRST_STATE_TEXT + 1 : 0,
+			};
+		}
+}
+
 static void set_arg(struct thread *t, unsigned kernel, unsigned index)
 {
 	uint64_t buffer = 0x55d0c9100000 + draw(t, 32) * 0x1a0;
@@ -691,7 +783,6 @@ static void step(struct thread *t, uint64_t i)
 
 	if (o.noise >= 0) /* the same in each run */
 		kernel = (unsigned)(i / 8 % o.kernels);
-	t->now_ns += o.gap_ns;
 	if (o.pause_every && i % o.pause_every == 4)
 		t->now_ns += o.pause_ns;
 	if (o.extra && i % o.extra_every == 5)
@@ -756,6 +847,8 @@ static void objects(struct process *p)
 		    3, text, n);
 	text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_CONTEXT,
 		    (uint64_t[]){1, 0x55d0c5000000, 0}, 3, "", 0);
+	if (o.host_states)
+		host_texts(t);
 	if (o.graphs)
 		text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_GRAPH,
 			    (uint64_t[]){1, 0x55d0c5800000, 0}, 3, "nodes=3", 8);
@@ -895,6 +988,8 @@ static void end_process(struct process *p)
 				    (uint64_t[]){ticks_of(p->latest_ns), p->threads[0].ordinal}, 2,
 				    outer_call, sizeof outer_call - 1);
 	}
+	if (o.open_calls)
+		open_calls(p);
 	for (unsigned d = 0; d < o.devices && !strcmp(o.device_clock, "slow"); d++)
 		reading(&p->device_thread, d, p->latest_ns);
 	for (i = 0; i <= o.threads; i++) {
@@ -909,6 +1004,16 @@ static void end_process(struct process *p)
 	check(gt_capture_write_process_end(writer, &info), "process end");
 	free(p->threads);
 	free(p->device_free_ns);
+}
+
+static void write_step(struct thread *t, uint64_t i)
+{
+	uint64_t before = t->now_ns;
+
+	t->now_ns += o.gap_ns;
+	if (o.host_states && t->now_ns > before)
+		host_states(t, i, before);
+	(o.dense ? step_densely : step)(t, i);
 }
 
 /* Write calls of all threads in turn, so that streams are interleaved in the file, and a clock
@@ -926,7 +1031,7 @@ static void activity(struct process *processes)
 				struct thread *thread = &processes[p].threads[t];
 
 				for (k = i; k < i + 4096 && k < o.calls; k++)
-					(o.dense ? step_densely : step)(thread, k);
+					write_step(thread, k);
 				latest = thread->now_ns > latest ? thread->now_ns : latest;
 			}
 		for (; next_tuple < latest; next_tuple += 1000000000) {
@@ -968,7 +1073,9 @@ enum {
 	OPT_PAUSE,
 	OPT_SLOW_CALL,
 	OPT_GRID,
-	OPT_JITTER
+	OPT_JITTER,
+	OPT_HOST_STATES,
+	OPT_OPEN_CALLS
 };
 
 /* WORD:NUMBER */
@@ -1053,7 +1160,9 @@ static void print_usage(void)
 		"(at least 8).\n"
 		"--pause NS:N: the host computes in one of N calls. --slow-call "
 		"NAME:PERCENT. --grid KERNEL:TIMES.\n"
-		"--jitter PERCENT: calls take a time of --seed.\n");
+		"--jitter PERCENT: calls take a time of --seed.\n"
+		"--host-states: what threads did in the time of --gap. --open-calls: one per "
+		"thread at the end.\n");
 }
 
 static void options(int argc, char **argv)
@@ -1111,6 +1220,8 @@ static void options(int argc, char **argv)
 					      {"slow-call", 1, 0, OPT_SLOW_CALL},
 					      {"grid", 1, 0, OPT_GRID},
 					      {"jitter", 1, 0, OPT_JITTER},
+					      {"host-states", 0, 0, OPT_HOST_STATES},
+					      {"open-calls", 0, 0, OPT_OPEN_CALLS},
 					      {"output", 1, 0, 'o'},
 					      {0, 0, 0, 0}};
 	int c;
@@ -1167,6 +1278,8 @@ static void options(int argc, char **argv)
 		case OPT_TEXT: o.text = optarg; break;
 		case OPT_EXTRA: read_extra(optarg); break;
 		case OPT_SLOW_CALL: read_slow_call(optarg); break;
+		case OPT_HOST_STATES: o.host_states = true; break;
+		case OPT_OPEN_CALLS: o.open_calls = true; break;
 		case OPT_JITTER: o.jitter = atof(optarg) / 100; break;
 		case OPT_PAUSE:
 			o.pause_ns = strtoull(optarg, NULL, 0);

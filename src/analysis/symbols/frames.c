@@ -38,6 +38,7 @@ struct gt_frame_names {
 	struct gt_code_files *files;
 	struct module *modules; /* one per entry of the capture's code */
 	struct named *named;    /* one per stack */
+	size_t named_count;
 	struct text *texts;
 	bool skips_lines;
 	struct gt_frame building[FRAMES_MOST];
@@ -53,7 +54,8 @@ struct gt_frame_names *gt_frame_names_create(const struct gt_capture *c)
 	n->capture = c;
 	n->files = gt_code_files_create();
 	n->modules = calloc(gt_capture_code_count(c) + 1, sizeof *n->modules);
-	n->named = calloc(gt_capture_stack_count(c) + 1, sizeof *n->named);
+	n->named_count = gt_capture_stack_count(c);
+	n->named = calloc(n->named_count + 1, sizeof *n->named);
 	if (n->files && n->modules && n->named)
 		return n;
 	gt_frame_names_destroy(n);
@@ -67,7 +69,8 @@ void gt_frame_names_destroy(struct gt_frame_names *n)
 	if (!n)
 		return;
 	gt_code_files_destroy(n->files);
-	for (size_t i = 0; n->named && i < gt_capture_stack_count(n->capture); i++)
+	/* the capture may be closed already */
+	for (size_t i = 0; n->named && i < n->named_count; i++)
 		free(n->named[i].list);
 	while ((t = n->texts)) {
 		n->texts = t->next;
