@@ -134,6 +134,7 @@ static int parse_options(struct what_if *w, int argc, char **argv)
 	};
 	int c, code = GT_EXIT_OK;
 
+	optind = 1;
 	opterr = 0;
 	while (!code && (c = getopt_long(argc, argv, ":n:h", options, NULL)) != -1) {
 		switch (c) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs info, report and its pictures, cuts, every export, diff, merge and recover, and reads the
- * tables of libgputap-capture, on mutants of captures (mutate.h), as a user would, but in one
- * process:
+/* Runs info, report and its pictures, cuts, every export, diff, what-if, merge and recover, and
+ * reads the tables of libgputap-capture, on mutants of captures (mutate.h), as a user would, but in
+ * one process:
  *
  *   hostile_captures FIRST COUNT CAPTURE... PARTNER
  * Tests the mutants FIRST to FIRST + COUNT - 1, and merges them with PARTNER. The first mutant of
@@ -325,14 +325,13 @@ static void check_exports(const struct sums *info, int info_status)
  * selected by the number of the mutant. ORIGINAL: the capture that the mutant was made from. */
 static const struct {
 	const struct gt_command *command;
-	const char *name, *words[10];
+	const char *name, *words[12]; /* ends with NULL */
 } looks[] = {
 	{&gt_command_report,
 	 "tables",
 	 {"report", "-n", "0", "-t",
-	  "ranks,rank_spread,rank_waits,operations,ranges,gpu_by_range,graphs,idle,gaps,latency,"
-	  "stacks,"
-	  "code_objects,kernel_symbols",
+	  "ranks,rank_spread,rank_waits,operations,ranges,gpu_by_range,graphs,idle,gaps,patterns,"
+	  "latency,stacks,host_samples,open,code_objects,kernel_symbols",
 	  "CAPTURE"}},
 	{&gt_command_report, "timeline", {"report", "--timeline", "CAPTURE"}},
 	{&gt_command_report, "html", {"report", "-f", "-o", "OUT.html", "CAPTURE"}},
@@ -351,6 +350,16 @@ static const struct {
 	 "diff slices",
 	 {"diff", "CAPTURE", "--baseline", "EXPR", "--candidate", "at>=1ms"}},
 	{&gt_command_diff, "diff per", {"diff", "--per", "*", "CAPTURE", "ORIGINAL"}},
+	{&gt_command_what_if, "what-if", {"what-if", "CAPTURE"}},
+	{&gt_command_what_if,
+	 "what-if changes",
+	 {"what-if", "--json", "--scale", "kind=kernel", "1e6", "--bandwidth", "1e-6",
+	  "--launch-cost", "0", "CAPTURE"}},
+	{&gt_command_what_if,
+	 "what-if overlap",
+	 {"what-if", "--overlap", "0", "--scale", "EXPR", "0", "CAPTURE"}},
+	{&gt_command_what_if, "what-if per", {"what-if", "--per", "*", "CAPTURE"}},
+	{&gt_command_what_if, "what-if jobs", {"what-if", "CAPTURE", "ORIGINAL", "SECOND"}},
 	{&gt_command_diff, "diff svg", {"diff", "--svg", "-n", "0", "CAPTURE", "ORIGINAL"}},
 };
 enum { LOOKS = sizeof looks / sizeof *looks };
@@ -371,7 +380,7 @@ static void check_looks(uint64_t number)
 	enum { EXPRESSIONS = sizeof expressions / sizeof *expressions };
 
 	for (unsigned i = 0; i < LOOKS; i++) {
-		char *argv[12] = {NULL};
+		char *argv[13] = {NULL};
 		int status;
 
 		*output = '\0';

@@ -139,6 +139,47 @@ static size_t make_call(struct mutation *m, uint64_t near, uint64_t *r)
 	return words * 8;
 }
 
+/* Make a row of what a thread did. */
+static size_t make_host(struct mutation *m, uint64_t near, uint64_t *r)
+{
+	struct gt_record_host h = {
+		.head = {.words = sizeof h / 8,
+			 .kind = GT_RECORD_HOST,
+			 .detail = (uint8_t)(below(m, 4) ? 1 + below(m, 3) : below(m, 256)),
+			 .op = (uint32_t)(below(m, 4) ? below(m, 17) : small_or_odd(m))},
+		.start = some_time(m, near),
+	};
+
+	h.end = below(m, 3) ? h.start + below(m, 1000000) : some_time(m, h.start);
+	for (size_t i = 0; i < 8; i++)
+		h.value[i] = below(m, 2) ? small_or_odd(m) : some_time(m, near);
+	memcpy(r, &h, sizeof h);
+	return sizeof h;
+}
+
+/* Make a call that has not returned. */
+static size_t make_open(struct mutation *m, uint64_t near, uint64_t *r)
+{
+	struct gt_record_open o = {
+		.head = {.words = sizeof o / 8,
+			 .kind = GT_RECORD_OPEN,
+			 .detail = (uint8_t)below(m, 3),
+			 .op = GT_OP(any_domain(m), below(m, 130), 0)},
+		.start = some_time(m, near),
+		.seen = some_time(m, near),
+		.id = below(m, 4) ? GT_ID(below(m, 4), below(m, 60)) : small_or_odd(m),
+		.ordinal = small_or_odd(m),
+		.communicator = small_or_odd(m),
+		.sequence = small_or_odd(m),
+		.peer = small_or_odd(m),
+		.state = small_or_odd(m) | small_or_odd(m) << 8,
+		.text = small_or_odd(m),
+	};
+
+	memcpy(r, &o, sizeof o);
+	return sizeof o;
+}
+
 static size_t make_row(struct mutation *m, uint64_t near, uint64_t *r)
 {
 	struct gt_record head = {.words = 3,
@@ -146,13 +187,15 @@ static size_t make_row(struct mutation *m, uint64_t near, uint64_t *r)
 				 .detail = (uint8_t)below(m, 3),
 				 .op = (uint32_t)small_or_odd(m)};
 
-	switch (below(m, 4)) {
+	switch (below(m, 6)) {
 	case 0:
 		memcpy(r, &head, 8);
 		r[1] = some_time(m, near);
 		r[2] = mutation_odd_value(m, 0);
 		return 24;
 	case 1: return make_call(m, near, r);
+	case 2:
+	case 3: return make_host(m, near, r);
 	default: return make_device(m, near, r);
 	}
 }
@@ -169,6 +212,8 @@ static size_t make_record(struct mutation *m, uint64_t near, uint64_t *r)
 				 .op = (uint32_t)small_or_odd(m)};
 	size_t words = 5, start = 0;
 
+	if (below(m, 5) == 0)
+		return make_open(m, near, r);
 	if (head.kind == GT_RECORD_EXTERNAL)
 		head.kind = GT_RECORD_LIFETIME;
 	for (size_t i = 1; i < 30; i++)

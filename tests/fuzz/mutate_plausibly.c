@@ -300,11 +300,69 @@ static void repeat_rows(struct mutation *m)
 			words[1] += words[1] && below(m, 2) ? ids : 0;
 			break;
 		case GT_RECORD_EXTERNAL: times = 1; break;
+		case GT_RECORD_HOST: times = 2; break;
 		default: break;
 		}
 		for (size_t k = time; k < time + times; k++)
 			words[k] += words[k] ? shift : 0;
 		mutation_append(b, words, (size_t)f.head.words * 8);
+	}
+}
+
+/* Change what a thread did outside calls, or in a call. */
+static void change_host(struct mutation *m)
+{
+	struct found f;
+	uint64_t start;
+
+	if (!find_record(m, GT_RECORD_HOST, &f))
+		return;
+	start = get_word(&f, 1);
+	switch (below(m, 5)) {
+	case 0:
+		if (f.head.detail != GT_HOST_STATE)
+			break;
+		f.head.op = (uint32_t)below(m, GT_HOST_STATE_COUNT);
+		put_head(&f);
+		break;
+	case 1: put_word(&f, 2, start + some_duration(m)); break;
+	case 2: /* earlier, or later */
+		start += below(m, 2) ? below(m, 10000000) : -below(m, 10000000);
+		put_word(&f, 1, start);
+		put_word(&f, 2, f.head.detail == GT_HOST_USAGE ? start : start + some_duration(m));
+		break;
+	case 3: {
+		size_t i = 3 + below(m, 8);
+
+		put_word(&f, i, mutation_odd_value(m, get_word(&f, i)));
+		break;
+	}
+	default: remove_record(&f);
+	}
+}
+
+/* Change a call that has not returned. */
+static void change_open_call(struct mutation *m)
+{
+	struct found f, call;
+
+	if (!find_record(m, GT_RECORD_OPEN, &f))
+		return;
+	switch (below(m, 4)) {
+	case 0: /* another function */
+		if (!find_record(m, GT_RECORD_CALL, &call))
+			break;
+		f.head.op = GT_OP(GT_OP_DOMAIN(call.head.op), GT_OP_NUMBER(call.head.op), 0);
+		put_head(&f);
+		break;
+	case 1: {
+		size_t i = 1 + below(m, 9);
+
+		put_word(&f, i, mutation_odd_value(m, get_word(&f, i)));
+		break;
+	}
+	case 2: put_word(&f, 8, below(m, GT_HOST_STATE_COUNT) | below(m, 400) << 8); break;
+	default: remove_record(&f);
 	}
 }
 
@@ -517,7 +575,7 @@ static void change_process(struct mutation *m)
 
 static void change(struct mutation *m)
 {
-	switch (below(m, 20)) {
+	switch (below(m, 24)) {
 	case 0:
 	case 1:
 	case 2:
@@ -536,6 +594,10 @@ static void change(struct mutation *m)
 	case 15: change_reading(m); break;
 	case 16: change_external(m); break;
 	case 17: change_code(m); break;
+	case 18:
+	case 19:
+	case 20: change_host(m); break;
+	case 21: change_open_call(m); break;
 	default: change_process(m);
 	}
 }
