@@ -55,3 +55,31 @@ def test_calls_are_those_that_another_user_of_cupti_counts(check_gpu):
 def test_without_a_gpu_it_says_so(check_gpu):
     done, lines = check_gpu("-k", "costs", status=2)
     assert "no NVIDIA GPU or driver found" in done.err and not lines
+
+
+TORCH_WITHOUT_GPU = '''
+import os, sys, time
+from unittest import mock
+torch = mock.MagicMock(name="torch")
+torch.cuda.CUDAGraph.side_effect = lambda: time.sleep(1000)
+torch.cuda.Event.side_effect = lambda: os._exit(1)
+torch.empty_like.side_effect = RuntimeError("out of memory\\nsecond line")
+sys.modules["torch"] = torch
+'''
+
+
+def test_predictions_continue_after_a_program_that_fails_hangs_or_ends(run, repo, build, work):
+    (work / "torch.py").write_text(TORCH_WITHOUT_GPU)
+    names = ["copy_bound", "graph", "events", "two_streams"]
+    done = run(["python3", repo / "tests/gpu/gpu_what_if.py", "--gputap", build / "gputap",
+                "--out", work / "out", "--stuck", "3", *names], status=1,
+               env={"PYTHONPATH": work})
+    assert "done two_streams" in done.out
+    reasons = {r["name"]: r["reason"] for r in json.loads((work / "out/results.json").read_text())}
+    assert list(reasons) == names
+    assert reasons["copy_bound"] == "RuntimeError: out of memory"
+    assert reasons["graph"] == "did not end in time"
+    assert reasons["events"] == "the process ended"
+    # recorded, but the package in its place makes no calls
+    assert "no activity matches name=*spin*" in reasons["two_streams"]
+    assert "0 of 4 predictions are within 5% or their range" in done.out
