@@ -154,6 +154,9 @@ def complete(run, gputap, work):
     (["report", "--table", "kernels,cop"], {"kernels,copies"}),
     (["report", "--by", "d"], {"device"}),
     (["report", "--sort", "mean"], {"mean_ns"}),
+    (["diff", "--fail-over", "co"], {"counts:0%", "counts:off", "copies:5%"}),
+    (["diff", "--fail-over", "5%,counts:o"], {"5%,counts:off"}),
+    (["diff", "--fail-over", "5%,counts", ":", "o"], {"off"}),
     (["export", "a.gputap", "--format", "per"], {"perfetto"}),
     (["list", "dom"], {"domains"}),
     (["list", "operations", "--group", "que"], {"queue", "queue_exp"}),
@@ -216,6 +219,7 @@ zpty -r shell out "*$4*" && print -r -- offered
     ("gputap run --ops clEnqueueND", "clEnqueueNDRangeKernel"),
     ("gputap run --ops clFlush,clEnqueueND", "clFlush,clEnqueueNDRangeKernel"),
     ("gputap report -t copi", "copies"),
+    ("gputap diff --fail-over counts:o", "counts:off"),
     ("gputap list operations -d open", "opencl"),
 ])
 def test_zsh_offers(run, gputap, line, offered):

@@ -157,10 +157,16 @@ _gputap_report() {
 }
 
 _gputap_diff() {
+	local tables="totals devices idle ranks kernels copies other graphs ranges gpu_by_range operations"
 	case $prev in
-	-t | --table) _gputap_list "totals devices idle ranks kernels copies other graphs ranges gpu_by_range operations"; return ;;
+	-t | --table) _gputap_list "$tables"; return ;;
 	-b | --by) _gputap_list "device rank"; return ;;
-	-n | --top | --per | --noise | --fail-over) return ;;
+	-n | --top | --per | --noise) return ;;
+	--fail-over) _gputap_list "5% counts:0% counts:off ${tables// /:5% }:5%"; return ;;
+	:) # readline splits at ':'
+		case ${COMP_WORDS[COMP_CWORD - 2]} in
+		counts | *,counts) _gputap_words "0% off"; return ;;
+		esac ;;
 	-w | --where | --baseline | --candidate) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
 	-o | --output) _gputap_any_file; return ;;
 	esac
