@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: MIT
 """Count wrong and missing verdicts of `gputap diff` on pairs with a known answer:
 
-    bench/diff_pairs.py BUILD [--runs N] [--keep FOLDER] [--quick]
+    bench/diff_pairs.py BUILD [--runs N] [--seed N] [--keep FOLDER] [--quick]
 
 240 pairs of the same: 120 of synthetic captures and 120 of real runs (OpenCL on PoCL, CUDA on the
-software driver), among them 24 pairs of three runs a side. A wrong verdict is any row that
-changed, in any table.
+software driver, the reference accelerator), among them 24 pairs of three runs a side. A wrong
+verdict is any row that changed, in any table. --quick: all 240 are synthetic.
 
-60 pairs with one known change: 36 synthetic, 12 of OpenCL, 12 of CUDA. A change is missed if the
-first five lines of the text do not name it; "unsure" counts as missed. Changes of a time in real
-runs are compared with three runs a side, because other programs may use the machine; those with
-one run a side are counted apart. Runs of a program alternate with those of its changed versions.
-Put load on the machine yourself."""
+64 pairs with one known change: 36 synthetic, 12 of OpenCL, 12 of CUDA, 4 of the reference
+accelerator, whose kernels sleep for their time. A change is missed if the first five lines of the
+text do not name it; "unsure" counts as missed. Changes of a time in real runs are compared with
+three runs a side, because other programs may use the machine; those with one run a side are counted
+apart. Runs of a program alternate with those of its changed versions.
+
+--seed N selects other synthetic captures and other pairs of runs. Put load on the machine yourself."""
 import argparse
 import collections
 import itertools
@@ -57,7 +59,13 @@ OPENCL = {
     "gone": r"only in the baseline: kernel work_c, 100 times",
     "fill": r"only in the candidate: (memset|clEnqueueFill)",
 }
-TIMES = ("grid", "slow", "pause")  # changes of a time without a change of a count
+REFDEV = {  # factor of the time of "gemm" in tests/refdev/what_if_program.c
+    "1.3": r"slower: kernel gemm",
+    "2": r"slower: kernel gemm",
+    "0.5": r"faster: kernel gemm",
+    "0": r"only in the baseline: kernel gemm, 30 times",
+}
+TIMES = ("grid", "slow", "pause", "1.3", "2", "0.5")  # changes of a time without a change of a count
 SYNTH = [
     (["--extra", "finish:16"], r"200 more clFinish: 400 -> 600"),
     (["--extra", "finish:1600"], r"2 more clFinish: 400 -> 402"),
@@ -96,7 +104,9 @@ class Bench:
         return path
 
     def compile(self):
-        """Build the CUDA program and its kernels."""
+        """Build the CUDA program with its kernels, and the program of the reference
+        accelerator."""
+        refdev = os.path.join(self.build, "soft/refdev")
         common = ["cc", "-O1", f"-I{REPO}", f"-I{self.build}"]
         for words in (["-shared", "-fPIC", "changed_kernels.c", "-o", self.path("kernels.so")],
                       ["changed_program.c", "-o", self.path("cuda"),
@@ -104,6 +114,11 @@ class Bench:
             subprocess.run([*common, *(os.path.join(REPO, "tests/cuda", w)
                                        if w.startswith("changed") else w for w in words)],
                            check=True)
+        subprocess.run([*common, "-D_GNU_SOURCE", f"-I{REPO}/include",
+                        os.path.join(REPO, "tests/refdev/what_if_program.c"), "-o",
+                        self.path("refdev"), os.path.join(refdev, "librefdev.so.1"),
+                        f"-Wl,-rpath,{refdev}", os.path.join(self.build, "libgputap.so.0"),
+                        f"-Wl,-rpath,{self.build}", "-lpthread"], check=True)
 
     def trace(self, name, program):
         path = self.path(name)
@@ -116,6 +131,8 @@ class Bench:
         if kind == "cuda":
             return [self.gputap, "soft", "cuda", "--", self.path("cuda"), self.path("kernels.so"),
                     "100", change]
+        if kind == "refdev":
+            return [self.path("refdev"), "mixed", change or "1"]
         if kind == "opencl":
             return [os.path.join(self.build, "tests/opencl/cl_changed"), "100", change]
         return [os.path.join(self.build, "examples/steps"), "40"]
@@ -125,7 +142,7 @@ class Bench:
                               check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def same_synth(count):
+def same_synth(count, seed):
     """Yield the words of pairs of synthetic captures that differ only in their noise."""
     shapes = [[], ["--kernels", 8], ["--waits"], ["--graphs"], ["--nested"], ["--threads", 2],
               ["--devices", 2], ["--queues", 4], ["--overlap"], ["--external"], ["--gap", 3000],
@@ -133,13 +150,14 @@ def same_synth(count):
     for i, shape in zip(range(count), itertools.cycle(shapes)):
         usual = ["--calls", (1600, 3200, 9600)[i % 3], "--noise", (2, 4, 10, 25)[i % 4], "--steps",
                  160, "--jitter", (2, 5, 20)[i // 2 % 3], *shape]
-        yield [*usual, "--seed", 2 * i], [*usual, "--seed", 2 * i + 1]
+        yield [*usual, "--seed", seed + 2 * i], [*usual, "--seed", seed + 2 * i + 1]
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("--runs", type=int, default=16)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep")
     parser.add_argument("--quick", action="store_true", help="synthetic captures only")
     options = parser.parse_args()
@@ -180,13 +198,14 @@ def count_missed(bench, pairs, what):
 
 def measure(bench, options):
     same, changed, single = [], [], []
-    for i, words in enumerate(same_synth(240 if options.quick else 120)):
+    for i, words in enumerate(same_synth(240 if options.quick else 120, options.seed)):
         same.append(("synth", [bench.synth(f"s{i}a.gputap", *words[0])],
                      [bench.synth(f"s{i}b.gputap", *words[1])]))
     usual = ["--calls", 3200, "--noise", 4, "--steps", 160, "--jitter", 5]
     for i in range(2):
         for k, (words, pattern) in enumerate(SYNTH):
-            base = ["--seed", 100 * i + 2 * k]
+            seed = options.seed + 100 * i + 2 * k
+            base = ["--seed", seed]
             if "lambda:7" in words:
                 base += ["--names", "lambda:2", "--kernels", 1]
                 words = ["--names", "lambda:7", "--kernels", 1, "--slow", "0:30"]
@@ -194,14 +213,15 @@ def measure(bench, options):
             changed.append((f"synth {words}",
                             [bench.synth(f"c{i}.{k}a.gputap", *usual, *base)],
                             [bench.synth(f"c{i}.{k}b.gputap", *usual, *base, *words, "--seed",
-                                         100 * i + 2 * k + 1)], pattern))
+                                         seed + 1)], pattern))
     if not options.quick:
         bench.compile()
         runs = collections.defaultdict(list)
         changes = [(kind, change, pattern) for kind, table in
-                   (("cuda", CUDA), ("opencl", OPENCL)) for change, pattern in table.items()]
+                   (("cuda", CUDA), ("opencl", OPENCL), ("refdev", REFDEV))
+                   for change, pattern in table.items()]
         for i in range(options.runs):
-            for kind in ("cuda", "opencl", "steps"):
+            for kind in ("cuda", "opencl", "refdev", "steps"):
                 runs[kind].append(bench.trace(f"{kind}.{i}.gputap", bench.program(kind)))
             for kind, change, _ in changes:
                 if i < 3:
@@ -214,12 +234,12 @@ def measure(bench, options):
             if is_time:
                 single += [(f"{kind} {change}", [before[i]], [after[i]], pattern)
                            for i in range(3)]
-        draw = random.Random(1)
+        draw = random.Random(options.seed + 1)
         for kind, paths in runs.items():
-            for _ in range(32):
+            for _ in range(24):
                 before, after = draw.sample(paths, 2)
                 same.append((kind, [before], [after]))
-            for _ in range(8):
+            for _ in range(6):
                 drawn = draw.sample(paths, 6)
                 same.append((f"{kind} x3", drawn[:3], drawn[3:]))
     wrong = count_wrong(bench, same)
