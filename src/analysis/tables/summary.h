@@ -237,8 +237,8 @@ struct summary {
 	struct timeline_pool pool;        /* pool for the timelines of tracks and ranks */
 	struct odd_ranges odd_ranges;
 	struct patterns patterns; /* patterns of matching records */
-	/* start of the first step of each device's loop, if the start-up before it is long; 0: none;
-	 * NULL: not looked for */
+	/* start of the first step of each device's loop, if the start-up before it is long; 0:
+	 * none; NULL: not looked for */
 	uint64_t *first_steps;
 	struct ranks ranks;             /* collective calls of ranks, regardless of the filter */
 	struct launched launched;       /* launches, regardless of the filter */
