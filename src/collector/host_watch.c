@@ -37,7 +37,7 @@
 /* .. at most */
 #define AGAIN_MOST_NS   (200 * MS)
 /* The same holds for the time until the next look, if no thread makes progress. */
-#define PAUSE_MOST_NS   (100 * MS)
+#define PAUSE_MOST_NS   (20 * MS)
 /* time until the next look in periods, while no thread has called a GPU runtime */
 #define UNUSED_PERIODS  4
 
