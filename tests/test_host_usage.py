@@ -9,7 +9,8 @@ import pytest
 
 GAP, CALL, BUSY = 1, 2, 3  # enum gt_host_edge
 THRESHOLD_NS, BUSY_NS = 100_000, 1_000_000  # src/core/gap_edges.h
-Reading = namedtuple("Reading", "process ns cpu_ns voluntary involuntary minor major edge call")
+Reading = namedtuple("Reading", "process ns cpu_ns voluntary involuntary minor major edge call "
+                                "system")
 Call = namedtuple("Call", "process id start_ns end_ns")
 
 
@@ -27,7 +28,7 @@ def read(run, build, capture):
     """Return the readings and the calls of a capture, by time."""
     readings, calls = [], []
     for line in run([build / "tests/synth/dump", capture, "--host"]).out.splitlines():
-        if m := re.match(r"host (\d+)/\d+ detail=1 state=0 (\d+)\.\.\d+ (.*) \d+$", line):
+        if m := re.match(r"host (\d+)/\d+ detail=1 state=0 (\d+)\.\.\d+ (.*)$", line):
             readings.append(Reading(int(m[1]), int(m[2]), *map(int, m[3].split())))
         elif m := re.match(r"call (\d+)/\d+ .* id=(0x\w+) .* (\d+)\.\.(\d+) ret", line):
             calls.append(Call(int(m[1]), int(m[2], 16), int(m[3]), int(m[4])))
@@ -74,6 +75,14 @@ def test_page_faults_between_calls_are_counted(trace):
     assert all(minor >= 2000 for _, _, minor in own)
     assert in_order(own, used(readings, GAP),
                     lambda w, f: w[2] <= f[2] < w[2] + 100 and abs(f[0] - w[0]) < 0.1 * w[0])
+
+
+def test_system_time_is_part_of_the_time_of_the_processor(trace):
+    _, readings, _ = trace("faults")
+    # the kernel splits the CPU time into user and system time at its ticks
+    assert 0 < readings[-1].system <= readings[-1].cpu_ns + 20_000_000
+    for a, b in zip(readings, readings[1:]):
+        assert a.system <= b.system
 
 
 def test_long_call_is_apart_from_the_gap_after_it(trace):

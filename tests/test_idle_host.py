@@ -52,6 +52,7 @@ RULES = {
     "child": ("host_child", r"idle_host \(pid \d+\)"),
     "computing": ("host_computing", None),
     "faults": ("host_faults", None),
+    "huge_faults": ("host_faults", None),
     "runnable": ("host_runnable", None),
     "stopped": ("host_stopped", "by a signal"),
 }

@@ -39,6 +39,8 @@ static bool read_usage(uint64_t value[8])
 	value[2] = (uint64_t)used.ru_nivcsw;
 	value[3] = (uint64_t)used.ru_minflt;
 	value[4] = (uint64_t)used.ru_majflt;
+	value[7] = (uint64_t)used.ru_stime.tv_sec * UINT64_C(1000000000) +
+		   (uint64_t)used.ru_stime.tv_usec * 1000;
 	return true;
 }
 

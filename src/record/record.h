@@ -331,7 +331,7 @@ struct gt_record_external {
 enum gt_host_detail {
 	/* the thread's use of the processor since its start, which the thread itself reads at the
 	 * edges of gaps between its calls and of long calls:
-	 *   value[0] CPU time in ns   [1] voluntary, [2] involuntary context switches
+	 *   value[0] CPU time, [7] system time in ns   [1] voluntary, [2] involuntary switches
 	 *   [3] minor, [4] major page faults   [5] enum gt_host_edge   [6] id of the call */
 	GT_HOST_USAGE = 1,
 	/* from the collector: the thread was in state head.op (enum gt_host_state) from `start` to

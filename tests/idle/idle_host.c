@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Idle time of the reference accelerator's device 0 while the launching thread is in one state on
  * the host: idle_host lock|inversion|condition|faults|pipe|file|socket|sleeping|polling|child|
- * computing|runnable|stopped|startup. The GPU activities are empty kernels. IDLE_TIMES: number of
- * repetitions (default HELD_TIMES). */
+ * computing|runnable|stopped|startup|huge_faults. The GPU activities are empty kernels. IDLE_TIMES:
+ * number of repetitions (default HELD_TIMES). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
@@ -24,7 +24,7 @@
 #define OK(call) EXPECT((call) == refdevSuccess)
 
 /* HELD_MS: long enough for several readings by a collector on a busy machine */
-enum { MS = 1000000, HELD_MS = 60, HELD_TIMES = 5, MAPPED = 48 << 20 };
+enum { MS = 1000000, HELD_MS = 60, HELD_TIMES = 5, MAPPED = 48 << 20, HUGE_MAPPED = 64 << 20 };
 
 static const refdevDim3 one = {1, 1, 1};
 static refdevStream_t stream;
@@ -357,24 +357,35 @@ static void provoke_runnable(void)
 	}
 }
 
-/* Write to new pages of small size. */
-static void provoke_faults(void)
+/* Write to new pages. @advice: their size */
+static void touch_pages(size_t bytes, int advice)
 {
 	const long page = sysconf(_SC_PAGESIZE);
 	char *memory =
-		mmap(NULL, MAPPED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t from, cpu, used;
 
 	EXPECT(memory != MAP_FAILED);
-	madvise(memory, MAPPED, MADV_NOHUGEPAGE);
+	madvise(memory, bytes, advice);
 	from = now_ns();
 	cpu = cpu_ns();
-	for (size_t i = 0; i < MAPPED; i += (size_t)page)
+	for (size_t i = 0; i < bytes; i += (size_t)page)
 		memory[i] = 1;
 	used = cpu_ns() - cpu;
 	say_stamps("host_faults", from, from + used);
 	say_stamps("host_runnable", from + used, now_ns()); /* if the machine is busy */
-	munmap(memory, MAPPED);
+	munmap(memory, bytes);
+}
+
+static void provoke_faults(void)
+{
+	touch_pages(MAPPED, MADV_NOHUGEPAGE);
+}
+
+/* Write to new pages of 2 MiB. The kernel has few faults, and clears much memory in each. */
+static void provoke_huge_faults(void)
+{
+	touch_pages(HUGE_MAPPED, MADV_HUGEPAGE);
 }
 
 /* Another process stops this process. */
@@ -427,13 +438,21 @@ static const struct {
 	const char *name;
 	void (*provoke)(void);
 } rules[] = {
-	{"lock", provoke_lock},           {"inversion", provoke_inversion},
-	{"condition", provoke_condition}, {"faults", provoke_faults},
-	{"pipe", provoke_pipe},           {"file", provoke_file},
-	{"socket", provoke_socket},       {"sleeping", provoke_sleeping},
-	{"polling", provoke_polling},     {"child", provoke_child},
-	{"computing", provoke_computing}, {"runnable", provoke_runnable},
-	{"stopped", provoke_stopped},     {"startup", provoke_startup},
+	{"lock", provoke_lock},
+	{"inversion", provoke_inversion},
+	{"condition", provoke_condition},
+	{"faults", provoke_faults},
+	{"pipe", provoke_pipe},
+	{"file", provoke_file},
+	{"socket", provoke_socket},
+	{"sleeping", provoke_sleeping},
+	{"polling", provoke_polling},
+	{"child", provoke_child},
+	{"computing", provoke_computing},
+	{"runnable", provoke_runnable},
+	{"stopped", provoke_stopped},
+	{"startup", provoke_startup},
+	{"huge_faults", provoke_huge_faults},
 };
 
 int main(int argc, char **argv)
