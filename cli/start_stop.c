@@ -63,10 +63,12 @@ static const char status_help[] =
 	"\n"
 	"Examples\n"
 	"  gputap status               all of yours\n"
+	"  gputap status --stacks      and where in the program the threads are\n"
 	"  gputap status --json 4711   the session of process 4711, for scripts\n"
 	"\n"
 	"Options\n"
 	"  -a, --all     show the calls of all threads, also of those with progress\n"
+	"      --stacks  show the call stacks of the threads without progress\n"
 	"      --json    print JSON for scripts\n"
 	"  -h, --help\n";
 
@@ -74,12 +76,14 @@ static const char status_help[] =
 
 enum {
 	OPT_JSON = 256,
+	OPT_STACKS,
 	PATH_ROOM = 30,
 };
 
 struct status_choice {
 	bool json;
 	bool all; /* all threads, even those with progress */
+	bool stacks;
 };
 
 static const struct option options[] = {
@@ -92,6 +96,7 @@ static const struct option status_options[] = {
 	{"help", no_argument, NULL, 'h'},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"all", no_argument, NULL, 'a'},
+	{"stacks", no_argument, NULL, OPT_STACKS},
 	{NULL, 0, NULL, 0},
 };
 
@@ -299,7 +304,7 @@ static void print_sessions(const struct session_list *list, const struct session
 	struct stuck_list stuck;
 	struct grid g;
 
-	stuck_list_read(&stuck, list, only, choice->all ? 0 : STUCK_MS);
+	stuck_list_read(&stuck, list, only, choice->all ? 0 : STUCK_MS, choice->stacks);
 	hung_jobs_find(&stuck, STUCK_MS * UINT64_C(1000000), &hung);
 
 	grid_init(&g, "sessions", columns, sizeof columns / sizeof *columns);
@@ -321,6 +326,7 @@ static void print_sessions(const struct session_list *list, const struct session
 		grid_print_text(&g, stdout, 0);
 		print_hung(&hung);
 		stuck_list_print_text(&stuck, stdout, choice->all, 0);
+		stuck_list_print_stacks(&stuck, stdout, choice->all);
 	}
 	grid_fini(&g);
 	hang_fini(&hung);
@@ -340,6 +346,7 @@ static int run_status(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, ":ah", status_options, NULL)) != -1)
 		switch (option) {
 		case OPT_JSON: choice.json = true; break;
+		case OPT_STACKS: choice.stacks = true; break;
 		case 'a': choice.all = true; break;
 		case 'h': fputs(status_help, stdout); return GT_EXIT_OK;
 		default: return ui_bad_option("status", argv, status_options);

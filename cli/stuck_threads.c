@@ -7,79 +7,13 @@
 #include <string.h>
 
 #include "analysis/base/lookup.h"
+#include "cli/answer_words.h"
 #include "cli/rank_list.h"
 #include "cli/ui.h"
-#include "collector/control.h"
 #include "collector/host_look.h"
 #include "util/error.h"
 
 /* Reading --------------------------------------------------------------------------- */
-
-/* Return a word of a line such as "tid=12 name=a%20b", unescaped. The caller frees it. NULL: the
- * line has no such word. */
-static char *copy_word(const char *line, const char *key)
-{
-	size_t n = strlen(key);
-	char *value;
-
-	for (const char *p = line; *p;) {
-		size_t length = strcspn(p, " ");
-
-		if (length > n && p[n] == '=' && !strncmp(p, key, n)) {
-			value = strndup(p + n + 1, length - n - 1);
-			if (value)
-				gt_control_unescape(value);
-			return value;
-		}
-		p += length;
-		p += strspn(p, " ");
-	}
-	return NULL;
-}
-
-static char *copy_text(const char *line, const char *key)
-{
-	char *value = copy_word(line, key);
-
-	return value ? value : strdup("");
-}
-
-/* Return false if the word is missing or empty. */
-static bool read_number(const char *line, const char *key, uint64_t *out)
-{
-	char *value = copy_word(line, key);
-	bool is_there = value && *value;
-
-	*out = is_there ? strtoull(value, NULL, 10) : 0;
-	free(value);
-	return is_there;
-}
-
-static uint64_t get_number(const char *line, const char *key)
-{
-	uint64_t n;
-
-	read_number(line, key, &n);
-	return n;
-}
-
-static int64_t get_signed(const char *line, const char *key)
-{
-	char *value = copy_word(line, key);
-	int64_t n = value && *value ? strtoll(value, NULL, 10) : -1;
-
-	free(value);
-	return n;
-}
-
-static bool is_yes(const char *line, const char *key)
-{
-	char *value = copy_word(line, key);
-	bool yes = value && !strcmp(value, "yes");
-
-	free(value);
-	return yes;
-}
 
 /* @s: NULL: the session of the caller */
 static void add_process(struct stuck_list *l, const struct session_found *s, const char *line)
@@ -87,18 +21,18 @@ static void add_process(struct stuck_list *l, const struct session_found *s, con
 	struct stuck_process p = {.session = s ? session_value(&s->status, "output") : NULL,
 				  .collector =
 					  s ? (uint32_t)session_number(&s->status, "collector") : 0,
-				  .communicators = copy_text(line, "communicators"),
-				  .index = (uint32_t)get_number(line, "process"),
-				  .pid = (uint32_t)get_number(line, "pid"),
-				  .rank = get_signed(line, "rank"),
-				  .size = get_signed(line, "size"),
-				  .exe = copy_text(line, "exe"),
-				  .pending = get_number(line, "pending"),
-				  .busy = get_number(line, "busy"),
-				  .ended = is_yes(line, "ended"),
-				  .is_unseen = is_yes(line, "unseen")};
+				  .communicators = answer_copy_text(line, "communicators"),
+				  .index = (uint32_t)answer_get_number(line, "process"),
+				  .pid = (uint32_t)answer_get_number(line, "pid"),
+				  .rank = answer_get_signed(line, "rank"),
+				  .size = answer_get_signed(line, "size"),
+				  .exe = answer_copy_text(line, "exe"),
+				  .pending = answer_get_number(line, "pending"),
+				  .busy = answer_get_number(line, "busy"),
+				  .ended = answer_is_yes(line, "ended"),
+				  .is_unseen = answer_is_yes(line, "unseen")};
 
-	p.has_activity = read_number(line, "activity_ns", &p.activity_ns);
+	p.has_activity = answer_read_number(line, "activity_ns", &p.activity_ns);
 	GROW_LIST(l->processes, l->process_count, l->process_room);
 	l->processes[l->process_count++] = p;
 }
@@ -106,18 +40,18 @@ static void add_process(struct stuck_list *l, const struct session_found *s, con
 static void add_thread(struct stuck_list *l, const char *line)
 {
 	struct stuck_thread t = {.process = l->process_count - 1,
-				 .tid = (uint32_t)get_number(line, "tid"),
-				 .name = copy_text(line, "name"),
-				 .calls = copy_text(line, "calls"),
-				 .domain = copy_text(line, "domain"),
-				 .communicator = get_number(line, "communicator"),
-				 .sequence = get_number(line, "sequence"),
-				 .peer = get_number(line, "peer"),
-				 .bytes = get_number(line, "bytes"),
-				 .last = copy_text(line, "last")};
+				 .tid = (uint32_t)answer_get_number(line, "tid"),
+				 .name = answer_copy_text(line, "name"),
+				 .calls = answer_copy_text(line, "calls"),
+				 .domain = answer_copy_text(line, "domain"),
+				 .communicator = answer_get_number(line, "communicator"),
+				 .sequence = answer_get_number(line, "sequence"),
+				 .peer = answer_get_number(line, "peer"),
+				 .bytes = answer_get_number(line, "bytes"),
+				 .last = answer_copy_text(line, "last")};
 
-	t.has_start = read_number(line, "for_ns", &t.for_ns);
-	t.has_last = read_number(line, "last_ns", &t.last_ns);
+	t.has_start = answer_read_number(line, "for_ns", &t.for_ns);
+	t.has_last = answer_read_number(line, "last_ns", &t.last_ns);
 	GROW_LIST(l->threads, l->thread_count, l->thread_room);
 	l->threads[l->thread_count++] = t;
 }
@@ -155,13 +89,16 @@ static void choose_threads(struct stuck_list *l)
 static void add_answer(struct stuck_list *l, const struct session_found *s,
 		       const struct session_answer *a)
 {
-	size_t before = l->process_count;
+	size_t before = l->process_count, threads = l->thread_count;
 
 	for (size_t i = 0; i < a->count; i++)
 		if (!strncmp(a->lines[i], "process=", 8))
 			add_process(l, s, a->lines[i]);
 		else if (!strncmp(a->lines[i], "thread=", 7) && l->process_count > before)
 			add_thread(l, a->lines[i]);
+		else if (l->thread_count > threads &&
+			 (!strncmp(a->lines[i], "stack=", 6) || !strncmp(a->lines[i], "frame=", 6)))
+			stuck_stack_add(&l->threads[l->thread_count - 1].stack, a->lines[i]);
 }
 
 /* Read the states of the threads on the host, unless they run in another pid namespace. */
@@ -196,14 +133,25 @@ static void read_states(struct stuck_list *l)
 	free(list);
 }
 
+static void name_stacks(struct stuck_list *l)
+{
+	struct stuck_stack **list = allocate_list(l->thread_count + 1, sizeof *list);
+
+	for (size_t i = 0; i < l->thread_count; i++)
+		list[i] = &l->threads[i].stack;
+	l->names = stuck_names_find(list, l->thread_count);
+	free(list);
+}
+
 void stuck_list_read(struct stuck_list *l, const struct session_list *sessions,
-		     const struct session_found *only, uint64_t least_ms)
+		     const struct session_found *only, uint64_t least_ms, bool stacks)
 {
 	struct session_answer *answers = allocate_list(sessions->count + 1, sizeof *answers);
 	char request[64];
 
 	*l = (struct stuck_list){0};
-	snprintf(request, sizeof request, "threads least_ms=%" PRIu64, least_ms);
+	snprintf(request, sizeof request, "threads least_ms=%" PRIu64 "%s", least_ms,
+		 stacks ? " stacks=yes" : "");
 	session_list_ask(sessions, only, request, answers);
 	for (size_t i = 0; i < sessions->count; i++) {
 		add_answer(l, &sessions->sessions[i], &answers[i]);
@@ -212,6 +160,8 @@ void stuck_list_read(struct stuck_list *l, const struct session_list *sessions,
 	free(answers);
 	choose_threads(l);
 	read_states(l);
+	if (stacks)
+		name_stacks(l);
 }
 
 void stuck_list_ask(struct stuck_list *l, const char *folder, uint64_t least_ms)
@@ -247,7 +197,9 @@ void stuck_list_fini(struct stuck_list *l)
 		free(t->domain);
 		free(t->last);
 		free(t->state_text);
+		stuck_stack_fini(&t->stack);
 	}
+	stuck_names_destroy(l->names);
 	free(l->processes);
 	free(l->threads);
 	*l = (struct stuck_list){0};
@@ -454,6 +406,57 @@ void stuck_list_print_text(const struct stuck_list *l, FILE *out, bool all, size
 	free(is_done);
 }
 
+/* Stacks ---------------------------------------------------------------------------- */
+
+static bool has_same_stack(const struct stuck_list *l, const struct stuck_thread *a,
+			   const struct stuck_thread *b)
+{
+	return b->stack.text && is_equal(l, a, b) && !strcmp(a->stack.text, b->stack.text);
+}
+
+static void print_stack(struct grid *g, const struct group *group, FILE *out)
+{
+	const struct stuck_thread *t = group->threads[0];
+	const struct stuck_process *p = &group->list->processes[t->process];
+
+	fprintf(out, "\n%s, thread %s, %s%s\n",
+		p->rank >= 0 ? name_ranks(g, group) : name_processes(g, group),
+		name_thread(g, group), is_outside(t) ? "" : "in ", name_call(g, t));
+	for (const char *line = t->stack.text; line;) {
+		size_t n = strcspn(line, "\n");
+
+		fprintf(out, "  %.*s\n", (int)n, line);
+		line = line[n] ? line + n + 1 : NULL;
+	}
+}
+
+void stuck_list_print_stacks(const struct stuck_list *l, FILE *out, bool all)
+{
+	bool *is_done = allocate_list(l->thread_count + 1, sizeof *is_done);
+	struct grid g;
+
+	grid_init(&g, "stacks", NULL, 0);
+	for (size_t i = 0; i < l->thread_count; i++) {
+		const struct stuck_thread *t = &l->threads[i];
+		struct group group = {.list = l};
+
+		if (is_done[i] || (!t->is_shown && !all) || !t->stack.text)
+			continue;
+		for (size_t k = i; k < l->thread_count; k++) {
+			if (is_done[k] || (!l->threads[k].is_shown && !all) ||
+			    !has_same_stack(l, t, &l->threads[k]))
+				continue;
+			is_done[k] = true;
+			GROW_LIST(group.threads, group.count, group.room);
+			group.threads[group.count++] = &l->threads[k];
+		}
+		print_stack(&g, &group, out);
+		free(group.threads);
+	}
+	grid_fini(&g);
+	free(is_done);
+}
+
 /* JSON ------------------------------------------------------------------------------ */
 
 static void put_known(struct json *j, const char *key, bool is_known, uint64_t value)
@@ -507,6 +510,7 @@ static void put_thread(struct json *j, const struct stuck_list *l, const struct 
 	json_string(j, "system_call", t->system_call);
 	json_string(j, "waits_for", *t->state_text ? t->state_text : NULL);
 	json_bool(j, "shown", t->is_shown);
+	stuck_stack_print_json(&t->stack, j);
 	json_close(j);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/grid.h"
 #include "cli/json.h"
 #include "cli/session_find.h"
+#include "cli/stuck_stacks.h"
 #include "record/host_state.h"
 
 struct stuck_process {
@@ -41,6 +42,7 @@ struct stuck_thread {
 	enum gt_host_state state;
 	const char *system_call; /* name of its system call; NULL: none, or not known */
 	char *state_text;        /* the file, the holder of the lock; "": none */
+	struct stuck_stack stack;
 };
 
 enum { STUCK_MS = 1000 }; /* default of least_ms */
@@ -49,13 +51,14 @@ struct stuck_list {
 	struct stuck_process *processes;
 	struct stuck_thread *threads;
 	size_t process_count, process_room, thread_count, thread_room;
+	struct stuck_names *names; /* of the stacks; NULL: none were requested */
 };
 
 /* Query sessions: all of @sessions, or only @only if it is not NULL. @least_ms: shortest time
- * without progress. Sessions that do not answer, or that run a gputap without this query, are left
- * out. */
+ * without progress. @stacks: read the stacks of the threads. Sessions that do not answer, or that
+ * run a gputap without this query, are left out. */
 void stuck_list_read(struct stuck_list *l, const struct session_list *sessions,
-		     const struct session_found *only, uint64_t least_ms);
+		     const struct session_found *only, uint64_t least_ms, bool stacks);
 /* Query the session of a folder. "": no session. */
 void stuck_list_ask(struct stuck_list *l, const char *folder, uint64_t least_ms);
 void stuck_list_fini(struct stuck_list *l);
@@ -63,6 +66,8 @@ void stuck_list_fini(struct stuck_list *l);
 /* Print a table in which equal rows of several processes are one. @all: also threads outside any
  * call of processes that make progress. Without rows, prints nothing. */
 void stuck_list_print_text(const struct stuck_list *l, FILE *out, bool all, size_t top);
+/* Print the stacks, equal ones once. */
+void stuck_list_print_stacks(const struct stuck_list *l, FILE *out, bool all);
 /* Print the member "threads" with a row for each thread. */
 void stuck_list_print_json(const struct stuck_list *l, struct json *j);
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Test calls that have not returned: gputap status, snapshots, captures of programs that were
 killed, and recovery."""
+import ctypes
 import json
 import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 
 import conftest
@@ -143,6 +145,79 @@ def test_a_program_with_progress_has_no_row(hang, refdev, threads, tap):
     assert threads(h) == []
     assert "no progress" not in tap("status", h.pid).out
     assert any(row["pid"] == row["tid"] for row in threads(h, "--all"))
+    h.end()
+
+
+def test_status_shows_the_stacks_of_threads_without_progress(hang, refdev, threads, tap):
+    h = hang(refdev, "thread").ready()
+    wait_for_row(h, threads, is_in("refdevStreamSynchronize"))
+    rows = {row["thread"]: row for row in threads(h, "--stacks")}
+    waiter = rows["waiter"]["stack"]
+    assert rows["waiter"]["stack_error"] is None
+    assert [f.split(" at ")[0] for f in waiter if f.startswith(("refdevS", "hang "))] == [
+        "refdevStreamSynchronize", "hang"]
+    main = next(row for name, row in rows.items() if name != "waiter")
+    assert main["stack"][-1].startswith("main ") and not any("hang at" in f for f in main["stack"])
+    out = tap("status", "--stacks", h.pid).out
+    assert "waiter, in refdevStreamSynchronize" in out and "\n  main at hang_refdev.c" in out
+    assert "stack" not in threads(h)[0]  # only if requested
+    h.end()
+
+
+PYTHON_PROGRAM = """
+import ctypes, os, sys
+device = ctypes.CDLL(sys.argv[1])
+memory = ctypes.c_void_p()
+device.refdevMalloc(ctypes.byref(memory), ctypes.c_size_t(100))
+device.refdevMemset(memory, 0, ctypes.c_size_t(100))
+def spin():
+    count = 0
+    while count % 1000 or not os.path.exists("stop"):
+        count += 1
+def train():
+    spin()
+print("ready", flush=True)
+train()
+"""
+
+
+def test_status_shows_the_line_of_a_python_program_that_computes(hang, build, threads):
+    pathlib.Path("train.py").write_text(PYTHON_PROGRAM)
+    h = hang(sys.executable, "train.py", build / "soft/refdev/librefdev.so.1").ready()
+    wait_for_row(h, threads, lambda row: row["last_call"] == "refdevMemset")
+    stack = []
+
+    def is_read():  # a machine under load may not let the thread stop in time
+        row = threads(h, "--stacks")[0]
+        stack[:] = row["stack"]
+        return not row["stack_error"]
+    wait_until(is_read)
+    assert [f.rpartition(":")[0] for f in stack[-3:]] == [
+        "spin at train.py", "train at train.py", "<module> at train.py"]
+    assert stack[-2:] == ["train at train.py:12", "<module> at train.py:14"]
+    h.end()
+
+
+def ptrace(request, pid):
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    return libc.ptrace(request, pid, None, None)
+
+
+def test_status_says_why_a_stack_is_not_readable(hang, build, threads, tap):
+    PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
+    pathlib.Path("train.py").write_text(PYTHON_PROGRAM)
+    h = hang(sys.executable, "train.py", build / "soft/refdev/librefdev.so.1").ready()
+    pid = wait_for_row(h, threads, lambda row: row["last_call"] == "refdevMemset")["pid"]
+    if ptrace(PTRACE_SEIZE, pid):
+        pytest.skip("the kernel does not let this test trace a program")
+    row = threads(h, "--stacks")[0]
+    out = tap("status", "--stacks", h.pid).out
+    ptrace(PTRACE_INTERRUPT, pid)
+    os.waitpid(pid, 0)
+    ptrace(PTRACE_DETACH, pid)
+    assert row["stack"] == [] and "does not permit it" in row["stack_error"]
+    assert f"\n  {row['stack_error']}\n" in out
     h.end()
 
 

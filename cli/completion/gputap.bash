@@ -219,7 +219,7 @@ _gputap_merge() {
 }
 
 _gputap_info() {
-	if [[ $cur == -* ]]; then _gputap_words "--all --json --help"; else _gputap_files; fi
+	if [[ $cur == -* ]]; then _gputap_words "--all --stacks --json --help"; else _gputap_files; fi
 }
 
 _gputap_sessions() { # captures that are being written, and their gputap's process
@@ -238,7 +238,7 @@ _gputap_start() {
 }
 
 _gputap_status() {
-	if [[ $cur == -* ]]; then _gputap_words "--all --json --help"; else _gputap_sessions; fi
+	if [[ $cur == -* ]]; then _gputap_words "--all --stacks --json --help"; else _gputap_sessions; fi
 }
 
 _gputap_list_command() {

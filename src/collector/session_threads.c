@@ -10,19 +10,26 @@
 #include "collector/guard.h"
 #include "collector/open_calls_live.h"
 #include "collector/process_counts.h"
+#include "collector/thread_stacks.h"
 #include "record/operation.h"
 #include "util/clock_ns.h"
 #include "util/file_name.h"
+#include "util/grow.h"
 
 #define MS            UINT64_C(1000000)
 #define LEAST_NS      (1000 * MS)
 #define LEAST_MOST_MS UINT64_C(1000000000)
+/* time for the stacks of all threads; meanwhile the rings are not read */
+#define STACKS_NS     (500 * MS)
 
 enum { NAMES_BYTES = 512 };
 
+/* The threads of a process. */
 struct threads_text {
-	FILE *rows; /* the lines of the current process's threads */
+	struct gt_thread_calls *list;
+	size_t count, room;
 	double tick_ns;
+	FILE *rows; /* their lines */
 };
 
 static void put_number(FILE *out, const char *key, uint64_t n)
@@ -40,9 +47,22 @@ static void put_age(const struct threads_text *text, const char *key, uint64_t t
 		fprintf(text->rows, " %s=", key);
 }
 
-static void put_thread(struct gt_process *process, const struct gt_thread_calls *t, void *data)
+static void keep_thread(struct gt_process *process, const struct gt_thread_calls *t, void *data)
 {
-	const struct threads_text *text = data;
+	struct threads_text *text = data;
+	struct gt_thread_calls *more =
+		gt_grow(text->list, text->count, &text->room, sizeof *text->list);
+
+	(void)process;
+	if (!more)
+		return;
+	text->list = more;
+	text->list[text->count++] = *t;
+}
+
+static void put_thread(const struct gt_process *process, const struct threads_text *text,
+		       const struct gt_thread_calls *t)
+{
 	const struct gt_open_call *outer = t->open_count ? &t->open[0] : NULL;
 	const struct gt_open_call *joined = NULL;
 	char names[NAMES_BYTES] = "";
@@ -70,6 +90,47 @@ static void put_thread(struct gt_process *process, const struct gt_thread_calls 
 			    false);
 	put_age(text, "last_ns", t->last_end, t->seen);
 	putc('\n', text->rows);
+}
+
+/* A call of gt_thread_stacks_read(). */
+struct stacks_text {
+	const struct gt_process *process;
+	const struct threads_text *text;
+};
+
+static void put_stack(void *data, size_t index, int error, struct gt_sample_stacks *stacks,
+		      struct gt_remote_memory *memory, const struct gt_sample_stack *stack)
+{
+	const struct stacks_text *s = data;
+	FILE *out = s->text->rows;
+
+	put_thread(s->process, s->text, &s->text->list[index]);
+	if (error) {
+		fprintf(out, "stack=%d\n", error);
+		return;
+	}
+	fprintf(out, "stack=%s\n",
+		stack->end == GT_FRAMES_WHOLE ? "whole"
+		: stack->end == GT_FRAMES_CUT ? "cut"
+					      : "broken");
+	gt_thread_stack_put(stacks, memory, stack, out);
+}
+
+/* Print all threads of a process. @until_ns: time limit for stacks; 0: no stacks */
+static void put_rows(const struct gt_process *process, const struct threads_text *text,
+		     uint64_t until_ns)
+{
+	uint32_t *tids = until_ns ? calloc(text->count + 1, sizeof *tids) : NULL;
+	struct stacks_text s = {process, text};
+
+	for (size_t i = 0; i < text->count; i++)
+		if (tids)
+			tids[i] = text->list[i].tid;
+		else
+			put_thread(process, text, &text->list[i]);
+	if (tids)
+		gt_thread_stacks_read(process, tids, text->count, until_ns, put_stack, &s);
+	free(tids);
 }
 
 static uint64_t count_pending(struct gt_drain *d, struct gt_process *process)
@@ -140,41 +201,53 @@ static void put_process(struct gt_drain *d, struct gt_process *process, unsigned
 	putc('\n', out);
 }
 
+/* Print a process and its threads. Return false if out of memory. */
+static bool put_all(struct gt_drain *d, struct gt_process *process, struct threads_text *text,
+		    uint64_t least_ticks, uint64_t until_ns, FILE *answer)
+{
+	char *rows = NULL;
+	size_t bytes;
+	unsigned busy;
+
+	text->count = 0;
+	text->rows = open_memstream(&rows, &bytes);
+	if (!text->rows)
+		return false;
+	busy = gt_open_calls_look(d, process, least_ticks, keep_thread, text);
+	put_rows(process, text, until_ns);
+	if (fclose(text->rows)) {
+		free(rows);
+		return false;
+	}
+	put_process(d, process, busy, answer);
+	fputs(rows, answer);
+	free(rows);
+	return true;
+}
+
 static int put_threads(void *data, struct gt_control_request *request, FILE *answer)
 {
 	struct gt_drain *d = data;
-	const char *least = gt_control_argument(request, "least_ms");
+	const char *least = gt_control_argument(request, "least_ms"),
+		   *stacks = gt_control_argument(request, "stacks");
 	uint64_t least_ms = least ? strtoull(least, NULL, 10) : LEAST_NS / MS;
+	uint64_t until_ns =
+		stacks && !strcmp(stacks, "yes") ? gt_clock_ns(CLOCK_MONOTONIC) + STACKS_NS : 0;
+	struct threads_text text = {.count = 0};
 	struct gt_clock_tuple now;
-	struct threads_text text;
+	bool is_put = true;
 
 	if (least_ms > LEAST_MOST_MS)
 		return gt_control_refuse(request, 0, "least_ms is too large");
 	gt_clock_tuple_take(d->folder->host_clock, &now);
 	text.tick_ns = gt_open_calls_tick_ns(d, &now);
-	for (size_t i = 0; i < d->process_count; i++) {
-		struct gt_process *process = d->processes[i];
-		char *rows = NULL;
-		size_t bytes;
-		unsigned busy;
-
-		if (!process->segment || process->lost)
-			continue;
-		text.rows = open_memstream(&rows, &bytes);
-		if (!text.rows)
-			return gt_control_refuse(request, 0, "out of memory");
-		busy = gt_open_calls_look(d, process,
-					  (uint64_t)((double)(least_ms * MS) / text.tick_ns),
-					  put_thread, &text);
-		if (fclose(text.rows)) {
-			free(rows);
-			return gt_control_refuse(request, 0, "out of memory");
-		}
-		put_process(d, process, busy, answer);
-		fputs(rows, answer);
-		free(rows);
-	}
-	return 0;
+	for (size_t i = 0; i < d->process_count && is_put; i++)
+		if (d->processes[i]->segment && !d->processes[i]->lost)
+			is_put = put_all(d, d->processes[i], &text,
+					 (uint64_t)((double)(least_ms * MS) / text.tick_ns),
+					 until_ns, answer);
+	free(text.list);
+	return is_put ? 0 : gt_control_refuse(request, 0, "out of memory");
 }
 
 void gt_session_threads_offer(struct gt_drain *d, struct gt_control *control)

@@ -9,7 +9,7 @@
 
 #include "analysis/symbols/elf_symbols.h"
 #include "analysis/symbols/jit_map.h"
-#include "analysis/symbols/python_lines.h"
+#include "capture/python_lines.h"
 #include "unit.h"
 
 enum { ROUNDS = 400, LEAST = 64 };

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analysis/symbols/code_files.h"
-#include "analysis/symbols/python_lines.h"
 #include "capture/frame_names.h"
+#include "capture/python_lines.h"
 #include "record/record.h"
 #include "util/demangle.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks up lines of Python functions in the table that CPython 3.11 and later keep for each code
  * object (co_linetable; Objects/locations.md in CPython's source). */
-#ifndef GPUTAP_ANALYSIS_SYMBOLS_PYTHON_LINES_H
-#define GPUTAP_ANALYSIS_SYMBOLS_PYTHON_LINES_H
+#ifndef GPUTAP_CAPTURE_PYTHON_LINES_H
+#define GPUTAP_CAPTURE_PYTHON_LINES_H
 
 #include <stddef.h>
 #include <stdint.h>

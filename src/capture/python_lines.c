@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See python_lines.h. A table entry is a byte 1cccclll (code c, l + 1 units of code), followed by
  * the data of that code, in bytes whose highest bit is 0. */
-#include "analysis/symbols/python_lines.h"
+#include "capture/python_lines.h"
 
 #include <stdbool.h>
 
