@@ -313,3 +313,25 @@ void hung_jobs_find(const struct stuck_list *l, uint64_t least_ns, struct hang_v
 	free(key_of);
 	texts_fini(&keys);
 }
+
+void hung_jobs_print_json(const struct hang_verdict *v, struct json *j)
+{
+	json_array(j, "waiting_ranks");
+	for (size_t i = 0; i < v->count; i++) {
+		const struct hang_subject *s = &v->subjects[i];
+
+		json_object(j, NULL);
+		json_string(j, "sentence", v->sentences[i]);
+		json_array(j, "ranks");
+		for (size_t k = 0; k < s->count; k++)
+			json_count(j, NULL, s->ranks[k]);
+		json_close(j);
+		json_string(j, "call", s->op ? gt_operation_name(s->op) : NULL);
+		if (s->sequence)
+			json_count(j, "number", s->sequence);
+		else
+			json_null(j, "number");
+		json_close(j);
+	}
+	json_close(j);
+}

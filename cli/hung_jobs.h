@@ -10,4 +10,7 @@
 /* Find the verdict on all jobs. @least_ns: shorter waits are not reported */
 void hung_jobs_find(const struct stuck_list *list, uint64_t least_ns, struct hang_verdict *out);
 
+/* Print the member "waiting_ranks": the sentences, each with its first ranks and call. */
+void hung_jobs_print_json(const struct hang_verdict *v, struct json *j);
+
 #endif

@@ -14,6 +14,7 @@
 #include "analysis/tables/losses.h"
 #include "analysis/tables/stored_summary.h"
 #include "cli/command.h"
+#include "cli/hung_jobs.h"
 #include "cli/inputs.h"
 #include "cli/overview.h"
 #include "cli/report.h"
@@ -527,6 +528,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_string(&j, "where", o->where);
 	json_count(&j, "matched", s->matched);
 	json_count(&j, "matched_ranges", s->matched_ranges);
+	hung_jobs_print_json(&s->ranks.hung, &j);
 	if (!s->no_idle)
 		report_idle_json(&j, s);
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {

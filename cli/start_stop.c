@@ -317,10 +317,7 @@ static void print_sessions(const struct session_list *list, const struct session
 		json_object(&j, NULL);
 		grid_print_json(&g, &j, 0);
 		stuck_list_print_json(&stuck, &j);
-		json_array(&j, "waiting_ranks");
-		for (size_t i = 0; i < hung.count; i++)
-			json_string(&j, NULL, hung.sentences[i]);
-		json_close(&j);
+		hung_jobs_print_json(&hung, &j);
 		json_close(&j);
 	} else {
 		grid_print_text(&g, stdout, 0);

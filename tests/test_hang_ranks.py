@@ -89,7 +89,7 @@ def send(pid, number):
 def sentences(gputap, *session):
     out = subprocess.run([gputap, "status", "--json", *map(str, session)], stdout=subprocess.PIPE,
                          text=True, check=True).stdout
-    return json.loads(out)["waiting_ranks"]
+    return [row["sentence"] for row in json.loads(out)["waiting_ranks"]]
 
 
 def wait_for_verdict(gputap, begin, *session):
@@ -147,6 +147,18 @@ def test_the_report_of_a_snapshot_names_the_rank(hang, gputap, tap):
         assert WAITS["sleep"] in out
         assert "Rank 2 is outside any call for" in out
         assert "(its last call there: MPI_Allreduce #4)" in out
+
+
+def test_the_verdict_is_data(hang, gputap, tap):
+    process = hang("loop", 2)
+    wait_for_verdict(gputap, "Rank 2 has not entered", process.pid)
+    tap("snapshot", "-q", "-o", "s.gputap", str(process.pid))
+    live = json.loads(tap("status", "--json", str(process.pid)).out)["waiting_ranks"]
+    stored = json.loads(tap("report", "--json", "s.gputap", status=None).out)["waiting_ranks"]
+    for rows in live, stored:
+        assert [(r["ranks"], r["call"], r["number"]) for r in rows[:1]] == [([2], "MPI_Barrier", 5)]
+        assert rows[0]["sentence"].startswith("Rank 2 has not entered MPI_Barrier #5 on ")
+        assert rows[1]["ranks"] == [2]
 
 
 def test_a_communicator_of_some_ranks_is_matched_in_a_snapshot(hang, gputap, tap):

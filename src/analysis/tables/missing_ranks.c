@@ -54,6 +54,7 @@ struct verdict {
 	size_t part_count, part_room;
 	char line[LINE_BYTES];
 	size_t used;
+	struct hang_subject subject; /* of the line */
 };
 
 /* Text ------------------------------------------------------------------------------- */
@@ -80,8 +81,30 @@ static void end_sentence(struct verdict *v)
 	if (v->used && *text >= 'a' && *text <= 'z')
 		*text = (char)(*text - 'a' + 'A');
 	GROW_LIST(v->out->sentences, v->out->count, v->out->room);
+	GROW_LIST(v->out->subjects, v->out->count, v->out->subject_room);
+	v->out->subjects[v->out->count] = v->subject;
 	v->out->sentences[v->out->count++] = text;
+	v->subject = (struct hang_subject){0};
 	v->used = 0;
+}
+
+/* Keep the first ranks of a sentence. */
+static void note_ranks(struct verdict *v, const uint32_t *ranks, size_t count)
+{
+	if (v->subject.count)
+		return;
+	v->subject.ranks = allocate_list(count, sizeof *ranks);
+	memcpy(v->subject.ranks, ranks, count * sizeof *ranks);
+	v->subject.count = count;
+}
+
+/* Keep the first call of a sentence. */
+static void note_call(struct verdict *v, uint32_t op, uint64_t sequence)
+{
+	if (v->subject.op)
+		return;
+	v->subject.op = op;
+	v->subject.sequence = sequence;
 }
 
 /* Put "rank 3" or "ranks 0 to 2, 5 and 9". @ranks is sorted. */
@@ -89,6 +112,7 @@ static void put_ranks(struct verdict *v, const uint32_t *ranks, size_t count)
 {
 	size_t runs = 0, length;
 
+	note_ranks(v, ranks, count);
 	put(v, count == 1 ? "rank" : "ranks");
 	for (size_t i = 0; i < count; i += length, runs++) {
 		length = 1;
@@ -150,6 +174,7 @@ static void put_activity(struct verdict *v, const struct place *place, const str
 	} else if (!t) {
 		put(v, p->is_busy ? "makes calls" : "has made no call");
 	} else if (t->is_open) {
+		note_call(v, t->op, t->sequence);
 		put(v, "is in %s", gt_operation_name(t->op));
 		if (t->sequence)
 			put(v, " #%llu", (unsigned long long)t->sequence);
@@ -395,6 +420,7 @@ static const char *verb(const struct selected *s, const char *one, const char *m
 
 static void put_call(struct verdict *v, uint32_t op, uint64_t sequence)
 {
+	note_call(v, op, sequence);
 	put(v, "%s #%llu", gt_operation_name(op), (unsigned long long)sequence);
 }
 
@@ -692,6 +718,7 @@ static void describe_not_known(struct verdict *v)
 			most_ns = u->for_ns > most_ns ? u->for_ns : most_ns;
 		}
 		put_ranks(v, ranks, count);
+		note_call(v, t->op, t->sequence);
 		put(v, " %s in %s", count == 1 ? "waits" : "wait", gt_operation_name(t->op));
 		if (t->sequence)
 			put(v, " #%llu", (unsigned long long)t->sequence);
@@ -807,6 +834,8 @@ static void describe_message(struct verdict *v, const struct place *p)
 	uint32_t peer = find_peer(v, t);
 	size_t other = peer == HANG_NO_RANK ? SIZE_MAX : find_place(v, peer);
 
+	note_ranks(v, &p->rank, 1);
+	note_call(v, t->op, t->sequence);
 	put(v, "rank %u waits ", p->rank);
 	if (receives)
 		put(v, "for a message from ");
@@ -886,6 +915,7 @@ static void describe_ended(struct verdict *v)
 
 		if (!p->has_died && !(p->has_ended && p->has_status && p->wait_status))
 			continue;
+		note_ranks(v, &v->who[i].rank, 1);
 		put(v, "rank %u ", v->who[i].rank);
 		put_end(v, p);
 		put(v, ".");
@@ -924,8 +954,11 @@ void hang_find(const struct hang_job *job, struct hang_verdict *out)
 
 void hang_fini(struct hang_verdict *v)
 {
-	for (size_t i = 0; i < v->count; i++)
+	for (size_t i = 0; i < v->count; i++) {
 		free(v->sentences[i]);
+		free(v->subjects[i].ranks);
+	}
 	free(v->sentences);
+	free(v->subjects);
 	*v = (struct hang_verdict){0};
 }

@@ -75,9 +75,18 @@ struct hang_job {
 	uint64_t least_ns;
 };
 
+/* The subject of a sentence. */
+struct hang_subject {
+	uint32_t *ranks; /* all ranks that the sentence begins with; the text may abbreviate them */
+	size_t count;
+	uint32_t op;       /* GT_OP() of the first call that the sentence names; 0: none */
+	uint64_t sequence; /* number of that call; 0: not known */
+};
+
 struct hang_verdict {
 	char **sentences;
-	size_t count, room;
+	struct hang_subject *subjects; /* by sentence */
+	size_t count, room, subject_room;
 };
 
 /* Find the verdict. Leaves the innermost guard_memory() if memory runs out. */
