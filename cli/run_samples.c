@@ -65,21 +65,26 @@ void run_samples_note(const struct gt_run_options *run, const struct gt_run_resu
 	if (t->refused)
 		ui_note("the stacks of %u process%s could not be sampled: %s", t->refused,
 			t->refused == 1 ? "" : "es", explain_refusal(t->refusal));
+	if (t->elsewhere)
+		ui_note("the stacks of %u process%s could not be sampled: --sample-host does not "
+			"reach into another pid namespace (containers)",
+			t->elsewhere, t->elsewhere == 1 ? "" : "es");
 	if (t->python_version)
 		ui_note("samples have no frames of Python %u.%u.%u: 3.11 to 3.14 are supported, "
 			"with a GIL",
 			t->python_version >> 24, t->python_version >> 16 & 255,
 			t->python_version >> 8 & 255);
 	if (!t->samples) {
-		if (!t->refused)
+		if (!t->refused && !t->elsewhere)
 			ui_note("--sample-host took no sample: no thread was outside its calls for "
 				"%s",
 				show_duration(run->sample_host_ns));
 		return;
 	}
 	ui_note("%s samples of the host; threads were stopped %s times, for %s in all (mean %s, "
-		"longest %s); gputap needed %s of a processor",
+		"99%% up to %s, longest %s); gputap needed %s of a processor",
 		show_count(t->samples), show_count(t->stops), show_duration(t->stopped_ns),
 		show_duration(t->stops ? t->stopped_ns / t->stops : 0),
-		show_duration(t->longest_ns), show_duration(t->cpu_ns));
+		show_duration(gt_sample_stop_p99_ns(t)), show_duration(t->longest_ns),
+		show_duration(t->cpu_ns));
 }

@@ -170,6 +170,16 @@ def test_what_cannot_be_sampled_is_one_sentence(program, sampled):
     assert result.err.count("could not be sampled") == 1
 
 
+def test_a_process_in_another_pid_namespace_is_one_sentence(program, sampled):
+    unshare = ["unshare", "--pid", "--fork", "--kill-child"]
+    if not shutil.which("unshare") or subprocess.run([*unshare, "true"], check=False,
+                                                     capture_output=True).returncode:
+        pytest.skip("cannot create a pid namespace")
+    _, result = sampled(*unshare, program("-O2"), "sleep", 60)
+    assert result.err.count("could not be sampled") == 1
+    assert "another pid namespace" in result.err and "took no sample" not in result.err
+
+
 def test_without_the_option_no_sample_is_taken(program, sampled, tap):
     rows, result = sampled(program("-O2"), "sleep", 20, options=())
     assert rows == [] and "samples of the host" not in result.err

@@ -12,6 +12,7 @@
 #include "clock/counter.h"
 #include "clock/hostclock.h"
 #include "collector/batch.h"
+#include "collector/folder.h"
 #include "collector/guard.h"
 #include "collector/remote_thread.h"
 #include "collector/sample_stacks.h"
@@ -26,6 +27,8 @@ enum { DYING_MOST = 256, REFUSALS_MOST = 3 };
 /* rows are written after this time, so that snapshots have them */
 static const uint64_t ROW_NS = 200000000;
 static const uint64_t MAPS_NS = 2000000000;
+/* A process that has ended is removed in less than this time. */
+static const uint64_t ELSEWHERE_NS = 100000000;
 /* longest wait for a processor of a thread that was running when it was told to stop */
 static const uint64_t WAIT_NS = 100000;
 
@@ -48,6 +51,8 @@ struct sampled_process {
 	struct gt_sample_stacks *stacks; /* NULL: not sampled yet */
 	uint64_t maps_ns;                /* time at which the mappings were read */
 	bool is_refused;
+	bool is_noted;     /* the process was checked for being in another pid namespace */
+	uint64_t seen_ns;  /* time of the first look; 0: none */
 	unsigned refusals; /* consecutive refusals; a thread that is ending refuses once */
 	struct sampled_thread *threads; /* by slot */
 	uint32_t thread_count;
@@ -270,11 +275,34 @@ static void sample_blocked(struct gt_sample_host *s, struct sampled_process *p, 
 		add_sample(s, p, slot, number, get_state(look->system_call), now_ns);
 }
 
+/* Return the counter of a time: the power of two, and the next two bits. */
+static unsigned find_time(uint64_t ns)
+{
+	const unsigned power = 63u - (unsigned)__builtin_clzll(ns | 4);
+
+	return 4 * power + (unsigned)(ns >> (power - 2) & 3);
+}
+
+uint64_t gt_sample_stop_p99_ns(const struct gt_sample_totals *totals)
+{
+	uint64_t count = 0, ns;
+
+	for (unsigned i = 0; i < GT_SAMPLE_TIMES; i++) {
+		count += totals->stop_times[i];
+		if (!count || count * 100 < totals->stops * 99)
+			continue;
+		ns = ((uint64_t)(i % 4) + 5) << (i / 4 - 2); /* the start of the next counter */
+		return ns < totals->longest_ns ? ns : totals->longest_ns;
+	}
+	return 0;
+}
+
 static void count_stop(struct gt_sample_host *s, uint64_t start_ns)
 {
 	const uint64_t ns = gt_clock_ns(CLOCK_MONOTONIC) - start_ns;
 
 	s->totals.stops++;
+	s->totals.stop_times[find_time(ns)]++;
 	s->totals.stopped_ns += ns;
 	s->totals.longest_ns = ns > s->totals.longest_ns ? ns : s->totals.longest_ns;
 }
@@ -442,6 +470,25 @@ static struct sampled_process *find_process(struct gt_sample_host *s, struct gt_
 	return p;
 }
 
+/* Count a process whose number means another process here, or none, unless it has only just
+ * ended. */
+static void note_elsewhere(struct gt_sample_host *s, struct gt_process *process, uint64_t now_ns)
+{
+	struct sampled_process *p;
+
+	if (!process->segment || process->lost ||
+	    (!process->is_unseen && process->pid == process->name_pid))
+		return;
+	p = find_process(s, process);
+	if (!p || p->is_noted)
+		return;
+	p->seen_ns = p->seen_ns ? p->seen_ns : now_ns;
+	if (now_ns - p->seen_ns < ELSEWHERE_NS)
+		return;
+	p->is_noted = true;
+	s->totals.elsewhere += gt_file_in_use(process->fd) > 0;
+}
+
 static bool know_threads(struct sampled_process *p)
 {
 	const uint32_t count = p->process->rings_known;
@@ -484,6 +531,8 @@ void gt_sample_host_look(struct gt_sample_host *s, uint64_t now_ns)
 	for (size_t i = 0; i < s->drain->process_count; i++)
 		if (can_be_sampled(s->drain->processes[i]))
 			look_at_process(s, s->drain->processes[i], now_ns);
+		else
+			note_elsewhere(s, s->drain->processes[i], now_ns);
 	s->totals.span_ns = now_ns - s->first_ns;
 	s->totals.cpu_ns += gt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 }
