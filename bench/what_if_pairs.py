@@ -18,7 +18,7 @@ import tempfile
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 SCENES = ("synchronous", "queued", "host_bound", "mixed", "events", "two_streams", "graph",
-          "threads", "two_ahead", "blocking_copy")
+          "threads", "lock", "two_ahead", "blocking_copy")
 FACTORS = (0.5, 2, 0)
 LIMIT = 0.05
 

@@ -13,7 +13,7 @@ import python_tables
 from python_tables import gputap
 
 SCENES = ["synchronous", "queued", "host_bound", "mixed", "events", "two_streams", "graph",
-          "threads", "two_ahead", "blocking_copy"]
+          "threads", "lock", "two_ahead", "blocking_copy"]
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +115,17 @@ def test_the_threads_of_a_program_end_it(record, predict):
     check(w["predicted_ns"] - w["replayed_ns"], sum(kernels(path, "gemm")), w["recorded_ns"], 0.08)
     kinds = {r["kind"] for r in python_tables.rows_of(gputap.open(path).dependencies)}
     assert "thread" in kinds
+
+
+def test_a_faster_kernel_shortens_the_wait_for_a_lock_held_until_its_end(record, predict):
+    """The kernel's thread holds a lock for the kernel's time and 10 ms, and the main thread waits
+    for the lock. The collector sees who holds it."""
+    path = record("lock")
+    w = predict(path, "--scale", "name=gemm", "0.5")
+    saved = w["replayed_ns"] - w["predicted_ns"]
+    check(saved, 0.5 * sum(kernels(path, "gemm")), w["recorded_ns"], 0.15)
+    table = gputap.open(path).dependencies
+    assert any(r["kind"] == "thread" and r["is_last"] for r in python_tables.rows_of(table))
 
 
 def test_an_event_orders_two_streams_until_they_overlap(record, predict, tap):

@@ -179,6 +179,45 @@ static void scene_threads(void)
 	OK(refdevDeviceSynchronize());
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+
+/* Hold the lock for the time of a kernel and of the host. */
+static void *hold_lock(void *data)
+{
+	(void)data;
+	for (int i = 0; i < ROUNDS / 5; i++) {
+		EXPECT(!pthread_mutex_lock(&lock));
+		pthread_barrier_wait(&both);
+		launch_gemm(40, second);
+		OK(refdevStreamSynchronize(second));
+		think(10);
+		EXPECT(!pthread_mutex_unlock(&lock));
+		pthread_barrier_wait(&both);
+	}
+	return NULL;
+}
+
+/* A thread waits for a lock that another thread holds while it waits for a kernel. */
+static void scene_lock(void)
+{
+	pthread_t thread;
+
+	EXPECT(!pthread_barrier_init(&both, NULL, 2));
+	EXPECT(!pthread_create(&thread, NULL, hold_lock, NULL));
+	for (int i = 0; i < ROUNDS / 5; i++) {
+		pthread_barrier_wait(&both);
+		launch_relu(5, first);
+		OK(refdevStreamSynchronize(first));
+		EXPECT(!pthread_mutex_lock(&lock));
+		EXPECT(!pthread_mutex_unlock(&lock));
+		launch_relu(10, first);
+		OK(refdevStreamSynchronize(first));
+		pthread_barrier_wait(&both);
+	}
+	EXPECT(!pthread_join(thread, NULL));
+}
+
 /* The host never runs more than two rounds ahead of the device. */
 static void scene_two_ahead(void)
 {
@@ -225,6 +264,7 @@ static const struct {
 	{"two_streams", scene_two_streams},
 	{"graph", scene_graph},
 	{"threads", scene_threads},
+	{"lock", scene_lock},
 	{"two_ahead", scene_two_ahead},
 	{"blocking_copy", scene_blocking_copy},
 };

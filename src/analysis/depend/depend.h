@@ -82,9 +82,10 @@ struct depend_edge {
 	uint8_t kind;  /* enum depend_kind */
 	/* true: of the node's edges, this one ended last, so the node waited for it */
 	bool binds;
+	bool is_known; /* `lag` is recorded, though another edge binds */
 	/* inside + lag: time from the end of `from` to the end of the edge; `lag` is estimated
-	 * unless `binds`. inside: time in the launching call, which may have a factor; or time
-	 * until the end of the thread for which another thread waits */
+	 * unless `binds` or `is_known`. inside: time in the launching call, which may have a
+	 * factor; or time until the end of the thread, or of the lock, for which another waits */
 	uint64_t inside, lag;
 	/* the estimate may be too large by `less`, or too small by `more`; saturated */
 	uint32_t less, more;

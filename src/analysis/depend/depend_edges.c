@@ -22,6 +22,7 @@ enum {
 	 * from the last call of one to the first of the other */
 	BURST_CALLS = 4,
 	HANDOVER_NS = 100000,
+	LOCK_READING_NS = 12000000, /* time between two readings of a thread's state */
 };
 
 /* The thread of a process that made the last calls. */
@@ -221,6 +222,35 @@ static void add_gap(struct walk *w, uint32_t to)
 		add_edge(w, b->node, to, DEPEND_THREAD, 0);
 }
 
+/* Time outside any call in which the thread waited for a lock. The readings of its state start late
+ * and end early, so up to LOCK_READING_NS at each end may have been a part of the wait. */
+static void add_lock(struct walk *w, uint32_t to)
+{
+	struct depend *d = w->d;
+	const struct depend_node *n = &d->nodes[to];
+	const size_t count = d->edge_count;
+	struct depend_lock wait;
+	uint32_t from;
+	uint64_t began, released;
+
+	if (!d->reading->lock_count || !depend_find_lock(d, n, &wait))
+		return;
+	began = wait.start - n->start < LOCK_READING_NS ? n->start : wait.start - LOCK_READING_NS;
+	released = n->end - wait.end < LOCK_READING_NS ? n->end : wait.end;
+	from = find_before(w, wait.holder, released);
+	if (from == LOOKUP_NONE)
+		return;
+	add_edge(w, from, to, DEPEND_THREAD,
+		 wait.end > d->nodes[from].end ? wait.end - d->nodes[from].end : 0);
+	if (d->edge_count > count && d->edges[n->edge].kind == DEPEND_HOST) {
+		struct depend_edge *host = &d->edges[n->edge];
+
+		host->lag -= released - began;
+		host->more = gt_saturate_u32(wait.start - began + released - wait.end);
+		host->is_known = true;
+	}
+}
+
 static void note_call(struct walk *w, uint32_t node)
 {
 	const struct depend_node *n = &w->d->nodes[node];
@@ -242,10 +272,12 @@ static void step_thread(struct walk *w, uint32_t to)
 		add_edge(w, w->last[n->owner], to, DEPEND_HOST, 0);
 	else
 		add_thread_start(w, to);
-	if (n->type == DEPEND_IS_HOST && w->last[n->owner] != LOOKUP_NONE)
+	if (n->type == DEPEND_IS_HOST && w->last[n->owner] != LOOKUP_NONE) {
 		add_gap(w, to);
-	else if (n->type == DEPEND_IS_CALL)
+		add_lock(w, to);
+	} else if (n->type == DEPEND_IS_CALL) {
 		note_call(w, to);
+	}
 	w->last[n->owner] = to;
 	while (w->joint < d->reading->joint_count && d->reading->joints[w->joint].to < to)
 		w->joint++;

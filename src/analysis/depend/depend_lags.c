@@ -80,7 +80,7 @@ static void find_binding(struct lags *l, size_t i)
 	uint64_t total;
 
 	for (size_t k = 1; k < count; k++)
-		if (margin(d, n, &edges[k]) < margin(d, n, &edges[best]))
+		if (edges[best].is_known || margin(d, n, &edges[k]) < margin(d, n, &edges[best]))
 			best = k;
 	if (!count)
 		return;
@@ -161,7 +161,7 @@ static void estimate(struct lags *l, size_t i)
 		uint64_t most = total_lag(d, n, e);
 		uint64_t usual = times ? histogram_percentile(times, 500) : 0;
 
-		if (e->binds)
+		if (e->binds || e->is_known)
 			continue;
 		/* without a wait, the call takes no longer than it took after the wait */
 		if (n->type != DEPEND_IS_ACTIVITY && e->kind == DEPEND_HOST) {

@@ -4,6 +4,7 @@
  *   depend_read.c    records -> nodes, and the calls that launch, wait, or use events
  *   depend_order.c   those calls in order of time -> the calls that each of them waits for
  *   depend_ranks.c   calls of several ranks -> the calls that wait for another rank's call
+ *   depend_locks.c   waits for locks, and the threads that held them
  *   depend_edges.c   nodes in order of time -> edges
  *   depend_lags.c    lags of edges that no node waited for
  *   depend_ranges.c  ranges of the program -> nodes in which they start and end */
@@ -71,6 +72,14 @@ struct depend_joint {
 	uint32_t to, from; /* last node of the waiting call; node before the other call */
 };
 
+/* A wait of a thread for a lock. */
+struct depend_lock {
+	uint64_t start, end;
+	uint32_t process;
+	/* indexes in depend.threads; until depend_place_locks(), an ordinal and a tid */
+	uint32_t thread, holder;
+};
+
 struct depend_reading {
 	struct depend_call *calls;
 	struct depend_action *actions;
@@ -89,6 +98,8 @@ struct depend_reading {
 	struct depend_ranks *ranks;
 	struct depend_joint *joints; /* sorted by `to`, after depend_find_joints() */
 	size_t joint_count, joint_room;
+	struct depend_lock *locks; /* sorted by thread and time, after depend_place_locks() */
+	size_t lock_count, lock_room;
 	struct gt_ranges ranges;
 	size_t range_room;
 };
@@ -102,6 +113,13 @@ void depend_begin_ranks(struct depend *d);
 void depend_note_joint(struct depend *d, const struct gt_item *call);
 int depend_find_joints(struct depend *d);
 void depend_end_ranks(struct depend *d);
+
+/* Note a row of a thread's state, if it is a wait for a lock with a known holder. */
+void depend_note_lock(struct depend *d, const struct gt_item *item);
+void depend_place_locks(struct depend *d);
+/* Find the node's longest wait for a lock, within the node. Return false if there is none. */
+bool depend_find_lock(const struct depend *d, const struct depend_node *n,
+		      struct depend_lock *wait);
 
 /* The nodes of each thread, in order of time. The caller frees both lists. */
 struct depend_thread_nodes {

@@ -319,6 +319,7 @@ static int read_items(struct reading_state *s)
 	if (status)
 		return status;
 	gt_cursor_take_all(cursor);
+	gt_cursor_take_host(cursor);
 	while ((status = gt_cursor_next(cursor, &item)) == 1) {
 		if (!(++n & 0xffff))
 			progress_report(&d->progress, "reading", gt_cursor_position(cursor), total);
@@ -332,6 +333,8 @@ static int read_items(struct reading_state *s)
 		}
 		if (item->kind == GT_RECORD_DEVICE) {
 			add_activity(s, item);
+		} else if (item->kind == GT_RECORD_HOST) {
+			depend_note_lock(d, item);
 		} else if (item->kind == GT_RECORD_CALL) {
 			depend_note_joint(d, item);
 			if (gt_mark_of(item->op) && (status = depend_note_mark(d, item)) < 0)
@@ -506,6 +509,7 @@ int depend_read(struct depend *d)
 	link_activities(d);
 	sort_nodes(d);
 	depend_order_calls(d);
+	depend_place_locks(d);
 	status = depend_find_joints(d);
 	if (status)
 		return status;
@@ -525,6 +529,7 @@ void depend_fini(struct depend *d)
 		free(r->events);
 		free(r->needs);
 		free(r->joints);
+		free(r->locks);
 		depend_end_ranks(d);
 		idmap_fini(&r->operations);
 		idmap_fini(&r->strings);
