@@ -5,6 +5,7 @@
 #include "cli/what_if.h"
 
 #include <errno.h>
+#include <float.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -255,7 +256,8 @@ static float scale(void *data, const struct gt_item *item, bool *frees)
 		if (item->end_ns > item->start_ns && item->start_ns)
 			c->ns += item->end_ns - item->start_ns;
 	}
-	return (float)factor;
+	/* a product of many factors may be too large for a float */
+	return factor < FLT_MAX ? (float)factor : FLT_MAX;
 }
 
 /* A change of nothing is a mistake: name it, and say why nothing matches. */

@@ -9,6 +9,7 @@
 
 enum {
 	RECENT = 8,
+	SAME_MOST = 256, /* edges of a node among which another edge is searched */
 	/* a launch that took this much longer than the median waited for room in its queue */
 	FULL_TIMES = 8,
 	FULL_LEAST_NS = 20000,
@@ -89,8 +90,9 @@ static void add_edge(struct walk *w, uint32_t from, uint32_t to, enum depend_kin
 		d->contradicted++;
 		return;
 	}
-	for (size_t i = n->edge; i < d->edge_count; i++)
-		if (d->edges[i].from == from)
+	/* a call may wait for very many activities; a second edge from a node changes no result */
+	for (size_t i = d->edge_count; i > n->edge && d->edge_count - i < SAME_MOST; i--)
+		if (d->edges[i - 1].from == from)
 			return;
 	GROW_LIST(d->edges, d->edge_count, d->edge_room);
 	d->edges[d->edge_count++] =
@@ -124,6 +126,19 @@ static void add_wait_for_all(struct walk *w, uint32_t to)
 
 	for (size_t q = 0; q < d->queue_count; q++)
 		if (d->queues[q].process == n->process)
+			add_edge(w, find_ended(w, &w->queues[q], n->end, LOOKUP_NONE), to,
+				 DEPEND_WAIT, 0);
+}
+
+/* In OpenCL, launches do not name a stream, but the call that waits names the queue. */
+static void add_wait_for_queue(struct walk *w, uint32_t to, uint64_t handle)
+{
+	const struct depend *d = w->d;
+	const struct depend_node *n = &d->nodes[to];
+
+	for (size_t q = 0; q < d->queue_count; q++)
+		if (d->queues[q].process == n->process && d->queues[q].object &&
+		    d->queues[q].object->handle == handle)
 			add_edge(w, find_ended(w, &w->queues[q], n->end, LOOKUP_NONE), to,
 				 DEPEND_WAIT, 0);
 }
@@ -293,6 +308,8 @@ static void step_thread(struct walk *w, uint32_t to)
 			add_edge(w, call->activity, to, DEPEND_COPY, 0);
 		if (a->role & (DEPEND_WAITS_EVENTS | DEPEND_WAITS_STREAM))
 			add_needs(w, to, a, DEPEND_WAIT);
+		if (a->role & DEPEND_WAITS_STREAM && !a->need)
+			add_wait_for_queue(w, to, a->stream);
 		if (a->role & DEPEND_WAITS_ALL)
 			add_wait_for_all(w, to);
 	} else if (a->role & DEPEND_LAUNCHES) {

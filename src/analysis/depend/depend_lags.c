@@ -103,7 +103,8 @@ static void move_launch(struct depend *d, const struct depend_node *n, struct de
 	const struct depend_edge *first = depend_edges(d, call->first, &count);
 	const uint64_t in_call = d->nodes[call->last].end - call->start;
 
-	if (count && first->kind == DEPEND_HOST) {
+	/* on damaged captures, a thread's calls overlap, and the node before may be a later one */
+	if (count && first->kind == DEPEND_HOST && first->from < n - d->nodes) {
 		e->from = first->from;
 		e->inside = total < in_call ? total : in_call;
 	} else {

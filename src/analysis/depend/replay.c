@@ -23,9 +23,23 @@ void replay_fini(struct replay *r)
 	*r = (struct replay){.last = LOOKUP_NONE};
 }
 
+/* Factors may be huge: times are at most LONGEST_NS, so that two of them can be added. */
+#define LONGEST_NS (UINT64_C(1) << 62)
+
 static uint64_t scaled(uint64_t ns, float factor)
 {
-	return factor == 1 ? ns : (uint64_t)((double)ns * (double)factor + 0.5);
+	const double product = (double)ns * (double)factor;
+
+	if (factor == 1)
+		return ns < LONGEST_NS ? ns : LONGEST_NS;
+	return product < (double)LONGEST_NS ? (uint64_t)(product + 0.5) : LONGEST_NS;
+}
+
+static uint64_t add(uint64_t time, uint64_t ns)
+{
+	const uint64_t sum = time + (ns < LONGEST_NS ? ns : LONGEST_NS);
+
+	return sum < LONGEST_NS ? sum : LONGEST_NS;
 }
 
 static uint64_t lag_of(const struct depend_edge *e, const struct replay_change *change)
@@ -71,21 +85,21 @@ static void run_activity(struct replay *r, size_t i, const struct replay_change 
 	for (size_t k = 0; k < count; k++) {
 		const struct depend_edge *e = &edges[k];
 		const bool is_first = e->from == LOOKUP_NONE;
-		uint64_t ready =
-			is_first ? e->inside : r->end[e->from] + scaled(e->inside, in_call);
+		uint64_t ready = is_first ? add(e->inside, 0)
+					  : add(r->end[e->from], scaled(e->inside, in_call));
 
 		if (change->scales && is_freed(d, n, e))
 			continue;
-		ready += factor == 0 ? 0 : lag_of(e, change);
+		ready = add(ready, factor == 0 ? 0 : lag_of(e, change));
 		if (ready > at || r->through[i] == LOOKUP_NONE) {
 			at = ready;
 			r->through[i] = (uint32_t)(edges + k - d->edges);
 		}
 	}
 	if (!count)
-		at = depend_ready(n) - d->start;
+		at = add(depend_ready(n) - d->start, 0);
 	r->start[i] = at;
-	r->end[i] = n->is_marker ? at : at + scaled(n->end - n->start, factor);
+	r->end[i] = n->is_marker ? at : add(at, scaled(n->end - n->start, factor));
 }
 
 static void run_thread(struct replay *r, size_t i, const struct replay_change *change)
@@ -99,18 +113,19 @@ static void run_thread(struct replay *r, size_t i, const struct replay_change *c
 	r->through[i] = LOOKUP_NONE;
 	if (count && edges->kind == DEPEND_HOST) {
 		r->start[i] = r->end[edges->from];
-		r->end[i] = r->start[i] + scaled(lag_of(edges, change), factor);
+		r->end[i] = add(r->start[i], scaled(lag_of(edges, change), factor));
 		r->through[i] = (uint32_t)(edges - d->edges);
 		edges++;
 		count--;
 	} else {
 		/* the first node of a thread, which another thread may have started */
-		r->start[i] = count && edges->kind == DEPEND_THREAD ? 0 : n->start - d->start;
-		r->end[i] = r->start[i] + (count ? 0 : scaled(n->end - n->start, factor));
+		r->start[i] =
+			count && edges->kind == DEPEND_THREAD ? 0 : add(n->start - d->start, 0);
+		r->end[i] = add(r->start[i], count ? 0 : scaled(n->end - n->start, factor));
 	}
 	for (size_t k = 0; k < count && factor > 0; k++) {
-		const uint64_t ready = r->end[edges[k].from] + edges[k].inside +
-				       scaled(lag_of(&edges[k], change), factor);
+		const uint64_t ready = add(add(r->end[edges[k].from], edges[k].inside),
+					   scaled(lag_of(&edges[k], change), factor));
 
 		if (ready > r->end[i]) {
 			r->end[i] = ready;
@@ -126,7 +141,7 @@ static uint64_t new_time(const struct replay *r, uint32_t node, uint64_t time)
 	const uint64_t ns = r->end[node] - r->start[node];
 
 	if (time >= n->end)
-		return r->end[node] + (time - n->end);
+		return add(r->end[node], time - n->end);
 	if (time <= n->start)
 		return r->start[node] > n->start - time ? r->start[node] - (n->start - time) : 0;
 	return r->start[node] +

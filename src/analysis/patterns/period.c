@@ -147,6 +147,13 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Return the time from the start of one item to the start of another, 0 if the other one started
+ * earlier: activities of several queues do not start in the order of their launches. */
+static uint64_t time_between(const struct period_item *from, const struct period_item *to)
+{
+	return to->start_ns > from->start_ns ? to->start_ns - from->start_ns : 0;
+}
+
 bool period_find(const struct period_item *items, size_t count, struct period *out)
 {
 	size_t length, first, steps = 0;
@@ -161,14 +168,14 @@ bool period_find(const struct period_item *items, size_t count, struct period *o
 		return false;
 	lengths = allocate_list(count / length + 1, sizeof *lengths);
 	for (size_t i = first; i + length < count; i += length)
-		lengths[steps++] = items[i + length].start_ns - items[i].start_ns;
+		lengths[steps++] = time_between(&items[i], &items[i + length]);
 	out->length = (uint32_t)length;
 	out->steps = (uint32_t)steps;
 	for (size_t i = first; i < first + length; i++)
 		out->kernels += items[i].is_kernel;
 	out->from_ns = items[first].start_ns;
-	out->to_ns = items[first + steps * length].start_ns;
-	out->third_ns = items[first + 2 * length].start_ns;
+	out->to_ns = out->from_ns + time_between(&items[first], &items[first + steps * length]);
+	out->third_ns = out->from_ns + time_between(&items[first], &items[first + 2 * length]);
 	qsort(lengths, steps, sizeof *lengths, compare_numbers);
 	out->median_ns = lengths[steps / 2];
 	out->low_ns = lengths[steps / 10];
