@@ -62,7 +62,8 @@ static size_t read_dead_calls(const struct gt_capture *capture, uint32_t process
 	size_t count, n = 0;
 	const struct gt_open_call_info *open = gt_capture_open_calls(capture, &count);
 
-	for (const struct gt_open_call_info *o = open; o < open + count; o++) {
+	for (size_t i = 0; i < count; i++) {
+		const struct gt_open_call_info *o = &open[i];
 		const struct gt_operation_info *operation = gt_operation(o->op);
 
 		if (o->process != process || !operation)

@@ -34,7 +34,8 @@ void report_make_open(struct grid *g, const struct summary *s)
 	size_t count;
 	const struct gt_open_call_info *list = gt_capture_open_calls(s->capture, &count);
 
-	for (const struct gt_open_call_info *o = list; o < list + count; o++) {
+	for (size_t i = 0; i < count; i++) {
+		const struct gt_open_call_info *o = &list[i];
 		const struct gt_process_info *p = gt_capture_process(s->capture, o->process);
 		const struct gt_thread_info *t =
 			gt_capture_thread_find(s->capture, o->process, o->ordinal);

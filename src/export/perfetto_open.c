@@ -39,7 +39,8 @@ int gt_pf_open_calls(struct gt_pf *x)
 	size_t count;
 	const struct gt_open_call_info *list = gt_capture_open_calls(x->view.capture, &count);
 
-	for (const struct gt_open_call_info *o = list; o < list + count; o++) {
+	for (size_t i = 0; i < count; i++) {
+		const struct gt_open_call_info *o = &list[i];
 		struct gt_view_thread *t;
 
 		if (!o->start_ns || o->seen_ns < o->start_ns || !gt_operation(o->op))

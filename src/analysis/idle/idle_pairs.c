@@ -16,9 +16,9 @@ void idle_pairs_fini(struct idle *s)
 
 static bool is_pair(const struct idle *s, uint32_t number, const struct idle_pair *pair)
 {
-	const struct idle_pair *other = &s->pairs[number];
+	const struct idle_pair *other = number < s->pair_count ? &s->pairs[number] : NULL;
 
-	return number < s->pair_count && other->previous_op == pair->previous_op &&
+	return other && other->previous_op == pair->previous_op &&
 	       other->next_op == pair->next_op && other->previous_line == pair->previous_line &&
 	       other->next_line == pair->next_line;
 }
