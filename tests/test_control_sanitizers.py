@@ -16,7 +16,8 @@ from control_programs import control, status  # noqa: F401 fixtures
 COMMANDS = [["stop", "-q"], ["start", "-q"], ["status"], ["snapshot", "-q"]]
 OPTIONS = ["--wait", "--keep", "5s", "--trigger", "failed", "--trigger", "duration>10us",
            "--keep-after", "100ms", "--snapshot-signal", "USR2", "--start-signal", "USR1",
-           "--stop-signal", "USR1", "--duration", "300ms"]
+           "--stop-signal", "USR1", "--duration", "300ms", "--host-state", "1ms",
+           "--sample-host=1ms"]
 
 
 @pytest.fixture(scope="session")

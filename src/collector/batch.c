@@ -231,7 +231,8 @@ static void redo_marks(struct gt_drain *d, const struct gt_redo *redo)
 	snprintf(name, sizeof name, "%u-%llu" GT_SEGMENT_SUFFIX, redo->account.pid,
 		 (unsigned long long)redo->account.start_ticks);
 	memset(&process, 0, sizeof process);
-	process.fd = process.pidfd = -1;
+	process.fd = -1;
+	process.pidfd = -1;
 	if (GT_GUARD()) { /* false if the segment was truncated in the meantime */
 		if (gt_process_open(d->folder, name, &process))
 			gt_error_clear(); /* the segment was removed already, or was never valid */

@@ -114,7 +114,8 @@ void gt_process_close(struct gt_process *process)
 	process->segment = NULL;
 	process->rings = NULL;
 	process->rings_known = 0;
-	process->fd = process->pidfd = -1;
+	process->fd = -1;
+	process->pidfd = -1;
 }
 
 uint32_t gt_process_slots_used(const struct gt_process *process)

@@ -36,7 +36,7 @@ struct gt_ring {
 struct gt_process {
 	struct gt_segment *segment; /* NULL: the segment was refused, and only its name is kept */
 	int fd;                     /* file of the segment; kept for gt_file_in_use() */
-	int pidfd;                  /* -1: the pid is gone, or meaningless in this namespace */
+	_Atomic int pidfd;          /* -1: the pid is gone, or meaningless in this namespace */
 	uint32_t name_pid; /* pid in the name of the file, which also contains name_ticks */
 	uint64_t name_ticks;
 	/* geometry of the segment, checked and constant */
