@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "collector/spare_files.h"
 #include "util/clock_ns.h"
 
 int gt_host_process_open(uint32_t pid, struct gt_host_process *out)
@@ -55,7 +56,7 @@ static int open_file(const struct gt_host_process *process, uint32_t tid, const 
 	int fd;
 
 	snprintf(path, sizeof path, "%u/%s", tid, name);
-	fd = openat(process->tasks, path, O_RDONLY | O_CLOEXEC);
+	fd = gt_keep_spare_files(openat(process->tasks, path, O_RDONLY | O_CLOEXEC));
 	/* the thread's folder is missing once the thread has ended */
 	return fd >= 0 ? fd : errno == ENOENT ? -ESRCH : -errno;
 }

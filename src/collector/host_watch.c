@@ -200,12 +200,13 @@ static void write_row(struct gt_drain *d, const struct row *r)
 static void write_denied(struct gt_host_watch *w, uint32_t process, int error)
 {
 	struct gt_clock_tuple now;
+	const bool is_full = error == -EMFILE || error == -ENFILE;
 	char text[160];
 
 	gt_clock_tuple_take(w->host_clock, &now);
-	snprintf(text, sizeof text,
-		 "why threads wait: %s (gputap may not debug this process, see ptrace(2))",
-		 strerror(-error));
+	snprintf(text, sizeof text, "why threads wait: %s (%s)", strerror(-error),
+		 is_full ? "raise the limit with ulimit -n"
+			 : "gputap may not debug this process, see ptrace(2)");
 	if (gt_event_write(w->drain, process, GT_EVENT_NOT_RECORDED, GT_DOMAIN_NONE, now.ticks, 0,
 			   text))
 		gt_error_clear(); /* the file takes no more data: reported once, at the end */

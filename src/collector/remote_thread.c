@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/spare_files.h"
 #include "util/clock_ns.h"
 
 enum { LINE_BYTES = 256, EVENT_STOP = 128 /* PTRACE_EVENT_STOP */ };
@@ -29,10 +30,10 @@ void gt_remote_files_open(struct gt_remote_files *files, uint32_t pid, uint32_t 
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%u/task/%u/syscall", pid, tid);
-	files->system_call = open(path, O_RDONLY | O_CLOEXEC);
+	files->system_call = gt_keep_spare_files(open(path, O_RDONLY | O_CLOEXEC));
 	files->error = files->system_call < 0 ? errno : 0;
 	snprintf(path, sizeof path, "/proc/%u/task/%u/schedstat", pid, tid);
-	files->schedule = open(path, O_RDONLY | O_CLOEXEC);
+	files->schedule = gt_keep_spare_files(open(path, O_RDONLY | O_CLOEXEC));
 }
 
 void gt_remote_files_close(struct gt_remote_files *files)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "collector/host_look.h"
+#include "collector/spare_files.h"
 #include "unit.h"
 
 /* Shared with the process of the test. */
@@ -486,4 +488,21 @@ UNIT_TEST(a_thread_that_has_ended_is_an_error)
 	tid = scene->waiter;
 	end(pid);
 	CHECK_LT(gt_host_state_now((uint32_t)pid, tid, &now), 0);
+}
+
+UNIT_TEST(files_of_threads_leave_descriptors_for_new_processes)
+{
+	const struct rlimit few = {100, 100};
+	int fd;
+
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+	fd = fcntl(0, F_DUPFD_CLOEXEC, 50);
+	CHECK_EQ(gt_keep_spare_files(fd), fd);
+	close(fd);
+	fd = fcntl(0, F_DUPFD_CLOEXEC, 100 - GT_SPARE_FILES);
+	CHECK_GE(fd, 0);
+	CHECK_EQ(gt_keep_spare_files(fd), -1);
+	CHECK_EQ(errno, EMFILE);
+	CHECK_EQ(fcntl(fd, F_GETFD), -1); /* closed */
+	CHECK_EQ(gt_keep_spare_files(-1), -1);
 }
