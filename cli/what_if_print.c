@@ -169,7 +169,7 @@ static struct error find_error(const struct what_if *w)
 	e.spread = w->run_count == 1 ? USUAL_SPREAD : most / least - 1;
 	margin = (e.replay + (w->run_count == 1 ? e.spread : 0)) * (double)run->predicted;
 	e.low = e.low > margin ? e.low - margin : 0;
-	e.high += margin;
+	e.high = fmin(e.high + margin, (double)INT64_MAX); /* factors may be huge */
 	return e;
 }
 

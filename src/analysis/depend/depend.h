@@ -156,7 +156,7 @@ static inline const struct depend_edge *depend_edges(const struct depend *d, siz
 	const size_t first = d->nodes[node].edge;
 
 	*count = (node + 1 < d->node_count ? d->nodes[node + 1].edge : d->edge_count) - first;
-	return d->edges + first;
+	return d->edges ? d->edges + first : NULL;
 }
 
 /* Return the time at which a node's dependencies have to be met. */
