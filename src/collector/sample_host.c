@@ -427,7 +427,7 @@ static void look_at_thread(struct gt_sample_host *s, struct sampled_process *p, 
 			   uint64_t now_ns)
 {
 	struct sampled_thread *t = &p->threads[slot];
-	uint32_t ordinal, tid;
+	uint32_t ordinal = 0, tid = 0; /* not set if the segment was truncated */
 	enum gt_thread_calls_state state;
 
 	if (!read_owner(s, p->process, slot, &ordinal, &tid) || ordinal != t->ordinal) {
