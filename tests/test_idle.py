@@ -3,6 +3,7 @@
 times."""
 import json
 import os
+import re
 import subprocess
 
 import idle_scenes
@@ -148,6 +149,17 @@ def test_idle_time_of_opencl_has_the_cause_that_was_built_in(trace, opencl, rule
     assert rule in built
     check_shares(built, report)
     check_sums(report)
+
+
+def test_a_thread_of_the_runtime_that_waits_for_a_processor_is_not_the_driver(trace, opencl):
+    built, report = trace(opencl, "starved")
+    check_sums(report)
+    idle = {r["cause"]: r["idle_ns"] for r in report["idle"]}
+    # delays below 1 ms, and some that end together with the wait, are not seen
+    assert idle["host_runnable"] >= 0.6 * built["host_runnable"] > 5e6
+    assert idle.get("started_late", 0) <= 0.4 * built["host_runnable"]
+    (row, ) = [r for r in report["idle"] if r["cause"] == "host_runnable"]
+    assert re.fullmatch(r"idle_opencl \(thread \d+\)", row["waits_for"]), row
 
 
 @pytest.mark.parametrize("rule", ["blocked", "barrier"])

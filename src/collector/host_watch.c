@@ -15,6 +15,7 @@
 #include "collector/events.h"
 #include "collector/guard.h"
 #include "collector/host_spell.h"
+#include "collector/host_workers.h"
 #include "collector/process_texts.h"
 #include "record/operation.h"
 #include "util/clock_ns.h"
@@ -63,6 +64,7 @@ struct watched_thread {
 struct watched_process {
 	uint32_t index; /* in the capture */
 	struct gt_host_process files;
+	struct gt_host_workers workers;
 	struct watched_thread *threads;
 	size_t count, room;
 	bool is_seen;   /* seen in the newest look */
@@ -75,6 +77,7 @@ struct watched_process {
 
 struct row {
 	uint32_t process, slot, ordinal;
+	enum gt_host_detail detail;
 	struct gt_host_row row;
 };
 
@@ -122,7 +125,7 @@ static uint64_t get_ticks(const struct gt_host_watch *w, uint64_t ns)
 
 /* Queue a row. Called with `lock` held. */
 static void put_row(struct gt_host_watch *w, const struct watched_process *p, uint32_t slot,
-		    uint32_t ordinal, const struct gt_host_row *row)
+		    uint32_t ordinal, enum gt_host_detail detail, const struct gt_host_row *row)
 {
 	struct row *more = w->row_count < QUEUE_MOST
 				   ? gt_grow(w->rows, w->row_count, &w->row_room, sizeof *more)
@@ -131,7 +134,7 @@ static void put_row(struct gt_host_watch *w, const struct watched_process *p, ui
 	if (!more)
 		return;
 	w->rows = more;
-	w->rows[w->row_count] = (struct row){p->index, slot, ordinal, *row};
+	w->rows[w->row_count] = (struct row){p->index, slot, ordinal, detail, *row};
 	w->rows[w->row_count].row.start = get_ticks(w, row->start);
 	w->rows[w->row_count++].row.end = get_ticks(w, row->end);
 }
@@ -146,7 +149,7 @@ static void on_row(const struct gt_host_row *row, void *data)
 {
 	const struct put *p = data;
 
-	put_row(p->watch, p->process, p->slot, p->ordinal, row);
+	put_row(p->watch, p->process, p->slot, p->ordinal, GT_HOST_STATE, row);
 }
 
 static struct put put_of(struct gt_host_watch *w, const struct watched_process *p, size_t slot)
@@ -169,7 +172,7 @@ static void write_row(struct gt_drain *d, const struct row *r)
 	struct gt_ring *ring = NULL;
 	struct gt_stream *stream = NULL;
 	struct gt_record_host record = {
-		.head = {sizeof record / 8, GT_RECORD_HOST, GT_HOST_STATE, r->row.state},
+		.head = {sizeof record / 8, GT_RECORD_HOST, (uint8_t)r->detail, r->row.state},
 		.start = r->row.start,
 		.end = r->row.end,
 		.value = {r->row.call, 0, r->row.holder, 0, r->row.delay_ns, r->row.cpu_ns,
@@ -178,6 +181,12 @@ static void write_row(struct gt_drain *d, const struct row *r)
 
 	if (!process)
 		return;
+	if (r->detail == GT_HOST_WORKERS) {
+		memset(record.value, 0, sizeof record.value);
+		record.value[0] = r->row.delay_ns;
+		record.value[2] = r->row.holder;
+		record.value[4] = r->row.object;
+	}
 	record.value[1] = gt_process_text_id(d, process, r->row.text);
 	if (r->slot < process->rings_known && process->rings[r->slot].ordinal == r->ordinal &&
 	    !process->rings[r->slot].done)
@@ -571,6 +580,38 @@ static void read_thread(struct gt_host_watch *w, struct watched_process *p, size
 		note_denied(w, p, t->spell.thread.syscall_error);
 }
 
+/* Return true for a thread that calls a GPU runtime, which is not a worker of the runtime. */
+static bool is_caller(const void *process, uint32_t tid)
+{
+	const struct watched_process *p = process;
+
+	for (size_t i = 0; i < p->count; i++)
+		if (p->threads[i].calls && p->threads[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* Read the delays of the other threads of the process. */
+static void read_workers(struct gt_host_watch *w, struct watched_process *p, size_t slot,
+			 bool is_last)
+{
+	struct gt_host_delays delays;
+	struct gt_host_row row;
+
+	if (!gt_host_workers_read(&p->workers, &p->files, is_last, is_caller, p, &delays))
+		return;
+	row = (struct gt_host_row){.start = delays.start,
+				   .end = delays.end,
+				   .holder = delays.tid,
+				   .object = delays.sum_ns,
+				   .delay_ns = delays.longest_ns};
+	memcpy(row.text, delays.name, sizeof delays.name);
+	pthread_mutex_lock(&w->lock);
+	if (!p->is_ended)
+		put_row(w, p, (uint32_t)slot, p->threads[slot].ordinal, GT_HOST_WORKERS, &row);
+	pthread_mutex_unlock(&w->lock);
+}
+
 /* A thread that has made progress in this look may wait from now on. */
 static void note_age(struct gt_host_watch *w, const struct watched_thread *t)
 {
@@ -613,7 +654,10 @@ static void read_process(struct gt_host_watch *w, size_t process, size_t from, s
 		if (t->is_gone) {
 			forget_thread(w, p, k);
 		} else if (t->is_due && (t->has_moved || !is_spent(w))) {
+			const bool is_last = t->has_moved;
+
 			read_thread(w, p, k);
+			read_workers(w, p, k, is_last);
 			/* the next look starts after the last thread that was read */
 			w->turn_process = process;
 			w->turn_thread = k + 1;

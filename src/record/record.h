@@ -346,6 +346,12 @@ enum gt_host_detail {
 	/* from the collector: the thread's stack at one time:
 	 *   value[0] number of the stack   [1] enum gt_host_state   [2] number of samples */
 	GT_HOST_SAMPLE = 3,
+	/* from the collector: the thread of the process that waited longest for a processor between
+	 * `start` and `end`, among threads without calls of a GPU runtime; at most one row for each
+	 * time, in the rows of one of the process's threads:
+	 *   value[0] ns of delay   [1] string id: its name   [2] its tid
+	 *   [4] sum of the delays of all these threads in ns */
+	GT_HOST_WORKERS = 4,
 	GT_HOST_DETAIL_COUNT
 };
 

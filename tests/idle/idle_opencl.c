@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Idle time of an OpenCL device with one cause: idle_opencl host|compiling|allocating|
- * unknown|held|barrier. The GPU activities are short kernels. */
+ * unknown|held|barrier|starved. The GPU activities are short kernels. */
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/idle/stamps.h"
 #undef EXPECT
@@ -173,6 +180,73 @@ static void provoke_held_by_barrier(void)
 	say_times(event);
 }
 
+/* The threads of the runtime have a low priority, and share a processor with two busy processes. */
+static cpu_set_t shared_cpu;
+static pid_t busy[2];
+
+static void *open_device_starved(void *unused)
+{
+	const struct sched_param none = {0};
+
+	/* threads that the runtime starts inherit this; such a thread does not replace others */
+	EXPECT(!sched_setscheduler(0, SCHED_BATCH, &none));
+	EXPECT(!setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 15));
+	EXPECT(!sched_setaffinity(0, sizeof shared_cpu, &shared_cpu));
+	open_device();
+	return unused;
+}
+
+static void open_starved(void)
+{
+	cpu_set_t all;
+	pthread_t thread;
+	int cpu = 0;
+
+	EXPECT(!sched_getaffinity(0, sizeof all, &all));
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&shared_cpu);
+	CPU_SET(cpu, &shared_cpu);
+	EXPECT(!pthread_create(&thread, NULL, open_device_starved, NULL));
+	EXPECT(!pthread_join(thread, NULL));
+}
+
+static void begin_busy(void)
+{
+	for (int i = 0; i < 2; i++) {
+		busy[i] = fork();
+		EXPECT(busy[i] >= 0);
+		if (busy[i])
+			continue;
+		EXPECT(!sched_setaffinity(0, sizeof shared_cpu, &shared_cpu));
+		alarm(60);
+		for (volatile unsigned n = 0;; n++)
+			continue;
+	}
+	sleep_ms(PROVOKED_MS);
+}
+
+static void end_busy(void)
+{
+	for (int i = 0; i < 2; i++) {
+		kill(busy[i], SIGKILL);
+		EXPECT(waitpid(busy[i], NULL, 0) == busy[i]);
+	}
+}
+
+/* The kernel and the end of the call wait for a thread of the runtime. */
+static void provoke_starved(void)
+{
+	uint64_t from;
+
+	begin_busy();
+	from = now_ns();
+	run_little(0, NULL);
+	OK(clFinish(queue));
+	say_stamps("host_runnable", from, now_ns());
+	end_busy();
+}
+
 static const struct {
 	const char *name;
 	void (*provoke)(void);
@@ -183,6 +257,7 @@ static const struct {
 	{"unknown", provoke_unknown},
 	{"blocked", provoke_held},
 	{"barrier", provoke_held_by_barrier},
+	{"starved", provoke_starved},
 };
 
 int main(int argc, char **argv)
@@ -193,7 +268,10 @@ int main(int argc, char **argv)
 	while (rule < sizeof rules / sizeof *rules && strcmp(rules[rule].name, name))
 		rule++;
 	EXPECT(rule < sizeof rules / sizeof *rules);
-	open_device();
+	if (strcmp(name, "starved") == 0)
+		open_starved();
+	else
+		open_device();
 	if (strcmp(name, "blocked") == 0 || strcmp(name, "barrier") == 0)
 		open_other_device();
 	queue = open_queue(0);

@@ -195,3 +195,54 @@ UNIT_TEST(a_gap_has_the_calls_before_it_and_at_its_end)
 	CHECK_EQ(pair->next_line, LOOKUP_NONE);
 	finish();
 }
+
+static void add_workers(uint64_t from, uint64_t to, uint64_t delay)
+{
+	const uint64_t value[8] = {delay, 4, 1007, 0, delay, 0, 0, 0};
+
+	c.string[4] = "pocl";
+	fake_state(&c, 0, GT_HOST_WORKERS, 0, from, to, value);
+}
+
+/* Two kernels are launched at 1 and 2 ms and start 8 and 4 ms after the end of the one before. */
+static void begin_late(const char *device)
+{
+	begin();
+	c.object[0].text = device;
+	add_launch(1 * MS, 1 * MS, 1 * MS, 2 * MS);
+	add_launch(2 * MS, 2 * MS, 10 * MS, 11 * MS);
+	add_launch(2 * MS, 2 * MS, 15 * MS, 16 * MS);
+}
+
+UNIT_TEST(a_delay_of_a_runtimes_thread_counts_once_from_the_first_idle_time)
+{
+	begin_late("type=cpu\0");
+	add_workers(0, 20 * MS, 9 * MS);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_HOST_RUNNABLE), 9 * MS);
+	CHECK_EQ(ns_of(GT_IDLE_STARTED_LATE), 3 * MS);
+	CHECK_EQ(s.rows[0].evidence[GT_IDLE_HOST_RUNNABLE].delay_ns, 9 * MS);
+	CHECK_STR(wait_of(GT_IDLE_HOST_RUNNABLE), "pocl (thread 1007)");
+	finish();
+}
+
+UNIT_TEST(a_delay_counts_only_between_its_readings)
+{
+	begin_late("type=cpu\0");
+	add_workers(12 * MS, 20 * MS, 7 * MS);
+	add_workers(7 * MS, 9 * MS, 1 * MS);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_HOST_RUNNABLE), 4 * MS);
+	CHECK_EQ(ns_of(GT_IDLE_STARTED_LATE), 8 * MS);
+	finish();
+}
+
+UNIT_TEST(threads_do_not_execute_the_activities_of_a_gpu)
+{
+	begin_late("type=gpu\0");
+	add_workers(0, 20 * MS, 9 * MS);
+	read_all();
+	CHECK_EQ(ns_of(GT_IDLE_HOST_RUNNABLE), 0);
+	CHECK_EQ(ns_of(GT_IDLE_STARTED_LATE), 12 * MS);
+	finish();
+}

@@ -8,6 +8,7 @@
 
 #include "analysis/idle/idle_samples.h"
 #include "analysis/idle/idle_steps.h"
+#include "analysis/idle/idle_workers.h"
 #include "record/operation.h"
 
 struct idle_device {
@@ -108,6 +109,10 @@ void idle_note_state(struct idle *s, const struct gt_item *item)
 		if (!s->samples)
 			s->samples = idle_samples_create(s->packed_most);
 		idle_samples_add(s->samples, item, thread);
+		return;
+	}
+	if (item->push == GT_HOST_WORKERS) {
+		idle_workers_note(s, item);
 		return;
 	}
 	if (!s->states)
@@ -327,6 +332,7 @@ void idle_fini(struct idle *s)
 	idle_fini_paused(s);
 	idle_states_destroy(s->states);
 	idle_lines_fini(s);
+	idle_workers_fini(s);
 	idle_pairs_fini(s);
 	idmap_fini(&s->row_numbers);
 	idmap_fini(&s->detail_numbers);

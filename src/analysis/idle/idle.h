@@ -186,6 +186,7 @@ struct idle {
 	uint32_t last_site, last_pair;
 	struct idle_states *states;   /* states of threads; NULL: none were recorded */
 	struct idle_samples *samples; /* sampled stacks; NULL: none were recorded */
+	struct idle_workers *workers; /* delays of worker threads; NULL: none were recorded */
 	struct idle_lines *lines;     /* lines of calls; NULL: no stacks were recorded */
 	/* last_thread: current thread; thread_count: number of threads before it */
 	uint64_t last_thread;

@@ -7,8 +7,11 @@
  *                      cause of its own, also time in which it waited for a lock whose holder is
  *                      known.
  *   in a call that     these states count only if the gap began in the call: the thread then
- *   waits              returned late. Otherwise the call waits for something else. */
+ *   waits              returned late. Otherwise the call waits for something else.
+ *
+ * Such a call may also return late because of a thread of the runtime (idle_workers.h). */
 #include "analysis/idle/idle_steps.h"
+#include "analysis/idle/idle_workers.h"
 
 static uint64_t scale(uint64_t value, uint64_t part, uint64_t whole)
 {
@@ -69,6 +72,11 @@ static void add_span(struct idle *s, struct idle_open *gap, const struct idle_in
 	const bool delays_device = is_delayed(gap, v, part->cause);
 	const enum gt_idle_cause cause =
 		delays_device ? find_cause(part->cause, span) : part->cause;
+	const struct idle_evidence evidence = {
+		.delay_ns = cause == GT_IDLE_HOST_RUNNABLE ? rest : 0,
+		.major_faults = share_of(v->major_faults, rest, waits),
+		.voluntary = share_of(v->voluntary, rest, waits),
+	};
 	struct idle_kept piece = *part;
 
 	piece.end = piece.start + cpu;
@@ -86,11 +94,13 @@ static void add_span(struct idle *s, struct idle_open *gap, const struct idle_in
 					  .involuntary = share_of(v->involuntary, delay, delays)});
 	piece.start = piece.end;
 	piece.end = part->end;
+	if (cause == GT_IDLE_SYNCHRONISING && delays_device) {
+		idle_workers_add_part(s, gap, piece.start, piece.end, cause, part->op, part->name);
+		idle_add_evidence(s, gap, cause, &evidence);
+		return;
+	}
 	add_piece(s, gap, &piece, cause,
-		  cause == part->cause && !is_host ? LOOKUP_NONE : span->wait,
-		  &(struct idle_evidence){.delay_ns = cause == GT_IDLE_HOST_RUNNABLE ? rest : 0,
-					  .major_faults = share_of(v->major_faults, rest, waits),
-					  .voluntary = share_of(v->voluntary, rest, waits)});
+		  cause == part->cause && !is_host ? LOOKUP_NONE : span->wait, &evidence);
 }
 
 void idle_add_host_part(struct idle *s, struct idle_open *gap, const struct idle_interval *v,
@@ -118,4 +128,26 @@ void idle_add_host_part(struct idle *s, struct idle_open *gap, const struct idle
 		at = piece.end > at ? piece.end : at;
 	}
 	idle_add_part(s, gap, at, part->end, part->cause, part->op, part->name);
+}
+
+void idle_split_rest(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t held_until,
+		     uint32_t behind, bool unsure)
+{
+	const uint64_t end = gap->row.end, held = held_until < end ? held_until : end,
+		       submitted = gap->row.submitted < end ? gap->row.submitted : end;
+
+	if (held > from) {
+		idle_add_part(s, gap, from, held, GT_IDLE_BLOCKED, 0, behind);
+		from = held;
+	}
+	if (unsure) {
+		idle_add_part(s, gap, from, end, GT_IDLE_UNKNOWN, 0, LOOKUP_NONE);
+		return;
+	}
+	if (submitted > from) {
+		idle_workers_add_part(s, gap, from, submitted, GT_IDLE_SUBMITTED_LATE, 0,
+				      LOOKUP_NONE);
+		from = submitted;
+	}
+	idle_workers_add_part(s, gap, from, end, GT_IDLE_STARTED_LATE, 0, LOOKUP_NONE);
 }

@@ -313,24 +313,3 @@ void idle_add_whole(struct idle *s, const struct idle_gap_row *row, enum gt_idle
 	idle_add_part(s, &gap, row->start, row->end, cause, 0, LOOKUP_NONE);
 	idle_close_gap(s, &gap);
 }
-
-void idle_split_rest(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t held_until,
-		     uint32_t behind, bool unsure)
-{
-	const uint64_t end = gap->row.end, held = held_until < end ? held_until : end,
-		       submitted = gap->row.submitted < end ? gap->row.submitted : end;
-
-	if (held > from) {
-		idle_add_part(s, gap, from, held, GT_IDLE_BLOCKED, 0, behind);
-		from = held;
-	}
-	if (unsure) {
-		idle_add_part(s, gap, from, end, GT_IDLE_UNKNOWN, 0, LOOKUP_NONE);
-		return;
-	}
-	if (submitted > from) {
-		idle_add_part(s, gap, from, submitted, GT_IDLE_SUBMITTED_LATE, 0, LOOKUP_NONE);
-		from = submitted;
-	}
-	idle_add_part(s, gap, from, end, GT_IDLE_STARTED_LATE, 0, LOOKUP_NONE);
-}
