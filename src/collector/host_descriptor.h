@@ -52,6 +52,7 @@ enum { GT_HOST_PEERS = 64 };
 struct gt_host_peers {
 	struct gt_host_peer entries[GT_HOST_PEERS];
 	unsigned next;
+	uint64_t next_search_ns; /* CLOCK_BOOTTIME, less the time that a burst may use */
 	struct gt_host_positions positions;
 };
 
