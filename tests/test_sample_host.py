@@ -165,6 +165,20 @@ def test_frames_of_python_name_the_line(sampled, repo, name, command):
     assert not any("_PyEval" in frame for row in rows for frame in row["stack"])
 
 
+def test_a_default_run_of_python_names_the_line_after_a_gap(tap, repo):
+    script = repo / "tests/sample_host/sampled.py"
+    line = next(i for i, text in enumerate(script.read_text().splitlines(), 1)
+                if "cl.clEnqueueFillBuffer(" in text)
+    result = tap("run", "-f", "-o", "s.gputap", sys.executable, script)
+    causes = json.loads(tap("report", "s.gputap", "-t", "idle", "--json").out)["idle"]
+    asleep = next(row for row in causes if row["cause"] == "host_sleeping")
+    assert asleep["before_line"] == f"launch at sampled.py:{line}"
+    # the call before has no stack
+    assert asleep["after_call"] == "clFinish" and asleep["after_line"] is None
+    said = " ".join(result.err.split())
+    assert f"sleeping; before clEnqueueFillBuffer: launch at sampled.py:{line}" in said
+
+
 def test_what_cannot_be_sampled_is_one_sentence(program, sampled):
     _, result = sampled(program("-O2"), "traced", 30)
     assert result.err.count("could not be sampled") == 1
