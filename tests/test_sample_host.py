@@ -97,14 +97,14 @@ WAYS = [("disturb", 600, []), ("threads", 200, []), ("spawn", 200, []), ("exec",
 @pytest.mark.parametrize("way, ms, words", WAYS)
 def test_a_program_s_calls_are_not_disturbed(program, sampled, way, ms, words):
     """Blocking calls, threads that end, forks and programs that are replaced."""
-    check_undisturbed(sampled, program, way, ms, 50, *words)
+    check_undisturbed(sampled, program, way, ms, 10, *words)  # on a busy machine, few samples
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("way, ms, words", [(way, 20 * ms if way != "exec" else 20, [400])
+@pytest.mark.parametrize("way, ms, words", [(way, 20 * ms if way != "exec" else 20, [100])
                                             for way, ms, _ in WAYS])
 def test_a_program_s_calls_are_not_disturbed_for_long(program, sampled, way, ms, words):
-    check_undisturbed(sampled, program, way, ms, 1000, *words)
+    check_undisturbed(sampled, program, way, ms, 1000 if way == "disturb" else 100, *words)
 
 
 @pytest.mark.parametrize("way, function, line", [
