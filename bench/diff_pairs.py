@@ -65,7 +65,8 @@ REFDEV = {  # factor of the time of "gemm" in tests/refdev/what_if_program.c
     "0.5": r"faster: kernel gemm",
     "0": r"only in the baseline: kernel gemm, 30 times",
 }
-TIMES = ("grid", "slow", "pause", "1.3", "2", "0.5")  # changes of a time without a change of a count
+# changes of a time without a change of a count
+TIMES = ("grid", "slow", "pause", "1.3", "2", "0.5")
 SYNTH = [
     (["--extra", "finish:16"], r"200 more clFinish: 400 -> 600"),
     (["--extra", "finish:1600"], r"2 more clFinish: 400 -> 402"),

@@ -190,3 +190,25 @@ def test_pairs_with_a_known_answer(run, build, repo):
     out = run([repo / "bench/diff_pairs.py", build, "--quick"]).out
     assert "240 pairs of the same: 0 with a wrong verdict" in out
     assert "36 pairs with one change: 0 without it" in out
+
+
+@pytest.mark.parametrize("seed, step", [(1, 8), (2, 20), (3, 20), (4, 8)])
+def test_a_step_with_one_launch_less_is_not_faster(tap, synth, seed, step):  # noqa: F811
+    """About a third of the steps have 6 launches of kernel_1, the others 7."""
+    synth("a.gputap", *USUAL, "--seed", seed)
+    document = json.loads(tap("diff", "a.gputap", "--baseline",
+                              f"range=step and not range=step#{step}", "--candidate",
+                              f"range=step#{step}", "--json").out)
+    row, = [r for r in document["kernels"] if r["name"] == "kernel_1"]
+    assert row["count_candidate"] == 6 and row["change"] < -0.1
+    assert row["verdict"] == "noise"
+
+
+@pytest.mark.parametrize("percent, verdict", [(15, "noise"), (60, "slower")])
+def test_calls_of_a_step_need_a_thousandth_of_it(tap, synth, percent, verdict):  # noqa: F811
+    """20 calls of clFlush take 9 us of a step of 2.2 ms."""
+    synth("a.gputap", *USUAL, "--slow-call", f"clFlush:{percent}:380")
+    document = json.loads(tap("diff", "a.gputap", "--baseline", "range=step#1..19", "--candidate",
+                              "range=step#20", "--json").out)
+    row, = [r for r in document["operations"] if r["name"] == "clFlush"]
+    assert row["verdict"] == verdict and row["mean_change_low"] > 0

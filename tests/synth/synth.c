@@ -50,7 +50,7 @@ static struct {
 	int rank;
 	struct synth_job job; /* size 0: not a job */
 	double noise;         /* < 0: kernels take arbitrary times */
-	uint64_t seed, slow_from;
+	uint64_t seed, slow_from, slow_call_from;
 	double slower;
 	unsigned slow_kernel, lambda, others;
 	/* --extra, --pause, --slow-call, --grid, --jitter */
@@ -316,8 +316,11 @@ static double normal(uint64_t *state)
 /* Return the duration of a call, with --jitter and --slow-call. */
 static uint64_t jittered_ns(unsigned number, uint64_t duration_ns)
 {
-	static uint64_t state;
-	double times = number == o.slow_call ? o.slower_call : 1;
+	static uint64_t state, seen;
+	double times = 1;
+
+	if (number == o.slow_call && seen++ >= o.slow_call_from)
+		times = o.slower_call;
 
 	if (o.jitter > 0) {
 		if (!state)
@@ -1094,6 +1097,7 @@ static void read_extra(const char *text)
 		o.extra_every = 8;
 }
 
+/* NAME:PERCENT[:N], from its N-th call on */
 static void read_slow_call(const char *text)
 {
 	char name[64];
@@ -1105,6 +1109,9 @@ static void read_slow_call(const char *text)
 		die(name);
 	o.slow_call = GT_OP_NUMBER(operation->op);
 	o.slower_call = 1 + read_number(text) / 100;
+	text = strchr(text, ':');
+	text = text ? strchr(text + 1, ':') : NULL;
+	o.slow_call_from = text ? strtoull(text + 1, NULL, 10) : 0;
 }
 
 /* KERNEL:PERCENT[:CALL] */
@@ -1159,7 +1166,7 @@ static void print_usage(void)
 		"--extra finish|flush|copy|alloc|query|launch|kernel:N: one more in N calls "
 		"(at least 8).\n"
 		"--pause NS:N: the host computes in one of N calls. --slow-call "
-		"NAME:PERCENT. --grid KERNEL:TIMES.\n"
+		"NAME:PERCENT[:N]. --grid KERNEL:TIMES.\n"
 		"--jitter PERCENT: calls take a time of --seed.\n"
 		"--host-states: what threads did in the time of --gap. --open-calls: one per "
 		"thread at the end.\n");

@@ -458,8 +458,7 @@ static double longest_of(const struct diff_result *result)
 /* Return true if the row changed by enough time for a verdict. */
 static bool is_relevant(const struct diff_result *result, const struct diff_pair *pair)
 {
-	return kind_of(pair->table) != DIFF_USUAL_HOST ||
-	       diff_moved(result, pair, result->parts ? 0 : LEAST_HOST);
+	return kind_of(pair->table) != DIFF_USUAL_HOST || diff_moved(result, pair, LEAST_HOST);
 }
 
 static enum diff_verdict judge_pair(const struct diff_result *result, const struct diff_pair *pair)

@@ -73,7 +73,7 @@ void diff_describe(const struct diff_result *result, char *text, size_t size)
 	add_part(rest, sizeof rest, v[DIFF_GONE], "only in the baseline");
 	add_part(rest, sizeof rest, v[DIFF_NEW], "only in the candidate");
 	if (result->judged)
-		add_part(rest, sizeof rest, v[DIFF_TOO_FEW], "with too few values to tell");
+		add_part(rest, sizeof rest, v[DIFF_TOO_FEW], "with too few values");
 	if (*rest) {
 		strncat(text, "; ", size - strlen(text) - 1);
 		strncat(text, rest, size - strlen(text) - 1);

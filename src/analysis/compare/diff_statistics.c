@@ -33,6 +33,7 @@ enum {
  * square. */
 #define BETWEEN        0.01
 #define BETWEEN_STATES 0.2
+#define AS_FAR         0.75 /* a value at this share of a distance is about as far */
 #define BETWEEN_SUMS   0.01 /* the same for sums of gaps, whose lengths differ by factors */
 
 /* Student's t ------------------------------------------------------------------------- */
@@ -512,8 +513,9 @@ static double serial_factor(const double *r, size_t n, double variance)
 }
 
 /* Return a p value for a comparison of one or two values with many values: the share of the many
- * values that are at least as far from their middle, because a robust measure of spread hides
- * outliers. One outlier, for example the first step, is ignored. */
+ * values that are about as far from their middle, because a robust measure of spread hides outliers
+ * and the smaller of two groups, such as steps with one launch less. One outlier, for example the
+ * first step, is ignored. */
 static double share_as_far(const struct diff_values *baseline, double at_baseline,
 			   const struct diff_values *candidate, double at_candidate)
 {
@@ -525,7 +527,8 @@ static double share_as_far(const struct diff_values *baseline, double at_baselin
 	if (many->count < ROBUST || baseline->count + candidate->count - many->count > 2)
 		return 0;
 	for (size_t i = 0; i < many->count; i++)
-		far += away > 0 ? many->log[i] - middle >= away : many->log[i] - middle <= away;
+		far += away > 0 ? many->log[i] - middle >= AS_FAR * away
+				: many->log[i] - middle <= AS_FAR * away;
 	return far > 1 ? fmin(1, 2.0 * (double)(far - 1) / (double)many->count) : 0;
 }
 
