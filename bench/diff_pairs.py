@@ -14,7 +14,8 @@ text do not name it; "unsure" counts as missed. Changes of a time in real runs a
 three runs a side, because other programs may use the machine; those with one run a side are counted
 apart. Runs of a program alternate with those of its changed versions.
 
---seed N selects other synthetic captures and other pairs of runs. Put load on the machine yourself."""
+--seed N selects other synthetic captures and other pairs of runs. Put load on the machine
+yourself."""
 import argparse
 import collections
 import itertools

@@ -190,7 +190,7 @@ good: 0 []
 where: -22 [expected a time with a unit, such as 10us, 1.5ms, 2s]
 at 9
 no table: -2 [no table 'call': did you mean 'calls'?]
-table 99: -2 [there are 18 tables]
+table 99: -2 [there are 19 tables]
 column 99: -2 [table calls has 23 columns]
 no column: -2 [table calls has no column 'duration': did you mean 'duration_ns'?]
 none: -22 [no column of table calls is wanted]
