@@ -484,7 +484,7 @@ def test_two_exports_do_not_write_one_file(export, synth):
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_a_full_disk_ends_the_export_and_the_next_completes_it(run, export, synth, work, jobs):
-    name = synth("a", *BUSY, "--calls", 100000)
+    name = synth("a", *BUSY, "--calls", 40000)
     os.mkdir("small")
     run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", work / "small"])
     try:
@@ -561,5 +561,8 @@ def test_memory_is_bounded(export, synth, run):
     script = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
     out = run([sys.executable, "-c", script, conftest.BUILD / "gputap", "export", name, "-o",
-               "x.parquet", "-j", "1"], env=PYTHON).out
-    assert int(out) < 200 << 10
+               "x.parquet", "-j", "1"], env=PYTHON)
+    assert int(out.out) < 200 << 10
+    assert "without the table dependencies" in out.err
+    assert not list(pathlib.Path("x.parquet").glob("table=dependencies"))
+    assert list(pathlib.Path("x.parquet").glob("table=calls"))

@@ -58,12 +58,14 @@ class FolderError(OSError):
 
 class Exported:
     """Result of an export: files written, files that were there already, rows and bytes written.
-    problems: list of the captures' gaps, as text. is_damaged: a capture has no end or could not be
+    problems: list of the captures' gaps, as text. left_out: tables that were not written, because
+    they need much memory and were not named. is_damaged: a capture has no end or could not be
     read completely; the readable part was written."""
 
     def __init__(self) -> None:
         self.written = self.already_there = self.rows = self.bytes = 0
         self.problems: list[str] = []
+        self.left_out: list[str] = []
         self.is_damaged = False
 
     def _add(self, result):
@@ -108,6 +110,7 @@ def export(paths: list[str], folder: str, where: str | None = None,
         plan = Plan(capture, where, tables, columns, arguments)
         _prepare(plan, os.fspath(folder), force, part, capture.paths)
         units, done = plan.share(part), Exported()
+        done.left_out = plan.left_out
         processes = parquet_jobs.choose(jobs, units)
         for result in parquet_jobs.run(plan, units, folder, force, processes, progress):
             done._add(result)
@@ -294,6 +297,9 @@ def main(argv=None):
     if done.already_there:
         print(f'gputap: {done.already_there:,} files of {options.output} were already there; '
               f'{done.written:,} were written', file=sys.stderr)
+    if done.left_out:
+        print(f'gputap: without the table {", ".join(done.left_out)}, which takes much memory for '
+              "so many records; name it in to_parquet(tables=...) to write it", file=sys.stderr)
     if done.problems:
         print(f'gputap: the captures are incomplete: {", ".join(done.problems)}', file=sys.stderr)
     return 1 if done.is_damaged or options.incomplete else 0

@@ -20,6 +20,9 @@ BY_SESSION = ('calls', 'activities', 'memory')
 # Rows of a part. Readers such as Spark also read a file per task.
 PART_ROWS = 4_000_000
 PARTS_MOST = 64  # files of a table of one session
+# The dependencies of this many records are written. More only if the table is named, because they
+# take some 400 bytes of memory per record.
+DEPENDENCIES_MOST = 250_000
 RECORD_BYTES = 64  # at least one record is assumed for this many bytes of an unfinished capture
 # The name that Hive gives to the partition in which a column is null; DuckDB, Spark, polars and
 # pyarrow read it as null.
@@ -123,6 +126,7 @@ class Plan:
         self.where, self.arguments = where, arguments
         self.has_ranks = any(rank is not None for s in self.sessions
                              for rank in (s.rank, *s.ranks.values()))
+        self.left_out = []  # names of tables that take too much memory
         self.wanted = self._choose(tables, columns or {})
         self.columns = columns
         self.bad_bytes = 0  # damage that the processes of the export have found
@@ -137,7 +141,12 @@ class Plan:
         for name in [*(tables or self.capture.tables), *columns]:
             if name not in self.capture.tables:
                 raise ValueError(f'no table {name!r}: {", ".join(self.capture.tables)}')
+        records = sum(s.records for s in self.sessions)
         for name in tables or self.capture.tables:
+            if name == 'dependencies' and not tables and name not in columns and \
+                    records > DEPENDENCIES_MOST:
+                self.left_out.append(name)
+                continue
             table = self.capture.tables[name]
             names = columns.get(name) or [c.name for c in table.columns]
             if name == 'calls' and self.arguments and 'arguments' not in names:
