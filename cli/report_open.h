@@ -7,7 +7,7 @@
 #include "analysis/tables/summary.h"
 #include "cli/grid.h"
 
-enum { REPORT_OPEN_COLUMNS = 16 };
+enum { REPORT_OPEN_COLUMNS = 18 };
 extern const struct grid_column report_open_columns[REPORT_OPEN_COLUMNS];
 
 /* Fill in the table. @g: initialised, without rows */

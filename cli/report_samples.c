@@ -150,9 +150,12 @@ static void add_rows(struct grid *g, const struct summary *s, const struct host_
 static bool has_asked(const struct gt_capture *c)
 {
 	for (size_t i = 0; c && i < gt_capture_session_count(c); i++) {
-		const char *options = gt_capture_session_at(c, i)->info.options;
+		const struct gt_capture_session *s = gt_capture_session_at(c, i);
 
-		if (options && strstr(options, " sample-host="))
+		if (s->info.options && strstr(s->info.options, " sample-host="))
+			return true;
+		/* gputap snapshot --stacks */
+		if (s->kept.reason == GT_RETAINED_COMMAND && gt_capture_stack_count(c))
 			return true;
 	}
 	return false;

@@ -30,33 +30,35 @@ static const char help[] =
 	"Options\n"
 	"  -o, --output FILE  write to FILE; default: derived from the capture's name\n"
 	"  -f, --force        replace FILE if it exists\n"
+	"      --stacks       also save the call stacks of threads in calls or without\n"
+	"                     progress; `gputap report -t open` shows them\n"
 	"  -q, --quiet        print nothing\n"
 	"  -h, --help\n";
 
+enum { OPT_STACKS = 256 };
+
 static const struct option options[] = {
-	{"help", no_argument, NULL, 'h'},
-	{"output", required_argument, NULL, 'o'},
-	{"force", no_argument, NULL, 'f'},
-	{"quiet", no_argument, NULL, 'q'},
-	{NULL, 0, NULL, 0},
+	{"help", no_argument, NULL, 'h'},  {"output", required_argument, NULL, 'o'},
+	{"force", no_argument, NULL, 'f'}, {"stacks", no_argument, NULL, OPT_STACKS},
+	{"quiet", no_argument, NULL, 'q'}, {NULL, 0, NULL, 0},
 };
 
-/* Return the request "snapshot path=.. replace=yes", which the caller frees. NULL: an error was
- * printed. */
-static char *make_request(const char *output, bool force)
+/* Return the request "snapshot path=.. replace=yes stacks=yes", which the caller frees. NULL: an
+ * error was printed. */
+static char *make_request(const char *output, bool force, bool stacks)
 {
 	char folder[PATH_MAX] = "", path[2 * PATH_MAX], *word, *request;
 
 	if (!output)
-		return strdup("snapshot");
+		return strdup(stacks ? "snapshot stacks=yes" : "snapshot");
 	if (output[0] != '/' && !getcwd(folder, sizeof folder)) {
 		ui_fail(GT_EXIT_FAILURE, "cannot get the current folder: %m");
 		return NULL;
 	}
 	snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", output);
 	word = session_escape(path);
-	if (!word ||
-	    asprintf(&request, "snapshot path=%s%s", word, force ? " replace=yes" : "") < 0)
+	if (!word || asprintf(&request, "snapshot path=%s%s%s", word, force ? " replace=yes" : "",
+			      stacks ? " stacks=yes" : "") < 0)
 		request = NULL;
 	free(word);
 	return request;
@@ -98,7 +100,7 @@ static int wait_for(const char *folder, uint64_t number, bool quiet)
 	}
 }
 
-static int take(const char *which, const char *output, bool force, bool quiet)
+static int take(const char *which, const char *output, bool force, bool quiet, bool stacks)
 {
 	struct session_list list;
 	struct session_answer answer;
@@ -112,7 +114,7 @@ static int take(const char *which, const char *output, bool force, bool quiet)
 	if (!code && output && !force && !access(output, F_OK))
 		code = ui_fail(GT_EXIT_FAILURE, "%s exists: -f replaces it",
 			       show_shell_word(output));
-	request = code ? NULL : make_request(output, force);
+	request = code ? NULL : make_request(output, force, stacks);
 	if (!code && !request) {
 		code = GT_EXIT_FAILURE;
 	} else if (!code && session_ask(s->folder, request, &answer)) {
@@ -129,7 +131,7 @@ static int take(const char *which, const char *output, bool force, bool quiet)
 static int run(int argc, char **argv)
 {
 	const char *output = NULL;
-	bool force = false, quiet = false;
+	bool force = false, quiet = false, stacks = false;
 	int option;
 
 	opterr = 0;
@@ -138,6 +140,7 @@ static int run(int argc, char **argv)
 		switch (option) {
 		case 'o': output = optarg; break;
 		case 'f': force = true; break;
+		case OPT_STACKS: stacks = true; break;
 		case 'q': quiet = true; break;
 		case 'h': fputs(help, stdout); return GT_EXIT_OK;
 		default: return ui_bad_option("snapshot", argv, options);
@@ -148,7 +151,7 @@ static int run(int argc, char **argv)
 	if (output && !text_ends_with(output, ".gputap"))
 		return ui_fail(GT_EXIT_USAGE, "%s: the name of a snapshot must end in .gputap",
 			       output);
-	return take(argv[optind], output, force, quiet);
+	return take(argv[optind], output, force, quiet, stacks);
 }
 
 const struct gt_command gt_command_snapshot = {"snapshot", "write a capture of a running session",

@@ -219,7 +219,7 @@ _gputap_merge() {
 }
 
 _gputap_info() {
-	if [[ $cur == -* ]]; then _gputap_words "--all --stacks --json --help"; else _gputap_files; fi
+	if [[ $cur == -* ]]; then _gputap_words "--all --json --help"; else _gputap_files; fi
 }
 
 _gputap_sessions() { # captures that are being written, and their gputap's process
@@ -230,7 +230,7 @@ _gputap_snapshot() {
 	case $prev in
 	-o | --output) _gputap_files; return ;;
 	esac
-	if [[ $cur == -* ]]; then _gputap_words "--output --force --quiet --help"; else _gputap_sessions; fi
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --stacks --quiet --help"; else _gputap_sessions; fi
 }
 
 _gputap_start() {

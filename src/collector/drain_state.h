@@ -65,6 +65,7 @@ struct gt_drain {
 	/* range of valid times of this session, derived from the clock tuples so far */
 	uint64_t earliest_ticks, latest_ticks;
 	struct gt_clock_tuple first_clock; /* the first clock tuple; ticks 0: none */
+	uint32_t stacks_skipped;           /* numbers that stacks of snapshots have used */
 
 	/* the current batch; the journal contains its marks */
 	uint64_t batch_bytes;

@@ -137,8 +137,8 @@ static uint32_t number_code(struct gt_sample_stacks *s, struct gt_remote_memory 
 	uint32_t *number = find_number(&s->codes, key);
 
 	if (number && !*number &&
-	    write_code(s, memory, frame, GT_SAMPLE_CODES + s->codes.count, stream))
-		*number = GT_SAMPLE_CODES + s->codes.count;
+	    write_code(s, memory, frame, GT_SAMPLE_CODES + s->skipped + s->codes.count, stream))
+		*number = GT_SAMPLE_CODES + s->skipped + s->codes.count;
 	return number ? *number : 0;
 }
 
@@ -202,8 +202,8 @@ uint32_t gt_sample_stacks_number(struct gt_sample_stacks *s, struct gt_remote_me
 	uint32_t *number = find_number(&s->stacks, hash_stack(s, stack));
 
 	if (number && !*number &&
-	    write_frames(s, memory, stack, GT_SAMPLE_STACKS + s->stacks.count, stream))
-		*number = GT_SAMPLE_STACKS + s->stacks.count;
+	    write_frames(s, memory, stack, GT_SAMPLE_STACKS + s->skipped + s->stacks.count, stream))
+		*number = GT_SAMPLE_STACKS + s->skipped + s->stacks.count;
 	return number ? *number : 0;
 }
 

@@ -20,6 +20,7 @@ struct gt_sample_stacks {
 	struct gt_remote_modules modules;
 	struct gt_remote_python python;
 	struct gt_sample_set stacks, codes;
+	uint32_t skipped; /* numbers of stacks and code objects that are not used at first */
 };
 
 struct gt_sample_stack {

@@ -129,7 +129,7 @@ static void put_rows(const struct gt_process *process, const struct threads_text
 		else
 			put_thread(process, text, &text->list[i]);
 	if (tids)
-		gt_thread_stacks_read(process, tids, text->count, until_ns, put_stack, &s);
+		gt_thread_stacks_read(process, tids, text->count, until_ns, NULL, put_stack, &s);
 	free(tids);
 }
 

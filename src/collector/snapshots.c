@@ -14,6 +14,7 @@
 #include "collector/batch.h"
 #include "collector/host_watch.h"
 #include "collector/open_calls_live.h"
+#include "collector/snapshot_stacks.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
 
@@ -56,6 +57,12 @@ uint32_t gt_snapshots_ask(struct gt_snapshots *s, enum gt_retained_reason reason
 	return job->number;
 }
 
+void gt_snapshots_want_stacks(struct gt_snapshots *s)
+{
+	if (s->waiting_count)
+		s->waiting[s->waiting_count - 1].stacks = true;
+}
+
 void gt_snapshots_trigger(struct gt_snapshots *s, const char *text, uint64_t now_ns)
 {
 	const struct gt_run_options *o = s->options;
@@ -93,7 +100,7 @@ static void choose_name(const struct gt_snapshots *s, struct gt_snapshot_job *jo
 }
 
 /* Write rings, sums and clocks to the files. */
-static void settle(struct gt_drain *d)
+static void settle(struct gt_drain *d, bool stacks)
 {
 	struct gt_clock_tuple tuple;
 	uint64_t now = gt_clock_ns(CLOCK_MONOTONIC), bytes = LITTLE_BYTES;
@@ -104,6 +111,8 @@ static void settle(struct gt_drain *d)
 			bytes += gt_drain_process(d, d->processes[k], GT_DRAIN_NOW, now);
 	}
 	gt_open_calls_write_all(d);
+	if (stacks)
+		gt_snapshot_stacks_write(d);
 	gt_host_watch_write_all(d->host_watch);
 	/* the rings are flushed before the sums are written, because a failed flush counts records
 	 * as lost */
@@ -172,7 +181,7 @@ static void begin_job(struct gt_snapshots *s)
 
 	if (!s->now.path[0])
 		choose_name(s, &s->now);
-	settle(s->drain);
+	settle(s->drain, s->now.stacks);
 	why.end_ns = gt_clock_ns(CLOCK_BOOTTIME);
 	why.begin_ns = s->start_ns;
 	status = gt_snapshot_create(s->drain->writer, &why, &s->files);
@@ -250,7 +259,8 @@ static bool is_capture_name(const char *path)
 static int answer_snapshot(void *data, struct gt_control_request *request, FILE *answer)
 {
 	const char *path = gt_control_argument(request, "path"),
-		   *replace = gt_control_argument(request, "replace");
+		   *replace = gt_control_argument(request, "replace"),
+		   *stacks = gt_control_argument(request, "stacks");
 	uint32_t number;
 	char text[16];
 
@@ -267,6 +277,8 @@ static int answer_snapshot(void *data, struct gt_control_request *request, FILE 
 		return gt_control_refuse(request, -EBUSY,
 					 "%d snapshots of this session are waiting already",
 					 GT_SNAPSHOTS_WAITING);
+	if (stacks && !strcmp(stacks, "yes"))
+		gt_snapshots_want_stacks(data);
 	snprintf(text, sizeof text, "%u", number);
 	gt_control_put(answer, "number", text);
 	return 0;

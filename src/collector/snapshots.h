@@ -34,6 +34,7 @@ struct gt_snapshot_job {
 	enum gt_retained_reason reason;
 	uint64_t due_ns; /* CLOCK_MONOTONIC */
 	bool replace, shared;
+	bool stacks; /* with the stacks of threads without progress */
 	char text[GT_SNAPSHOT_TEXT];
 	char path[PATH_MAX]; /* "": derived from the capture's path when the snapshot is due */
 	char error[512];
@@ -67,10 +68,12 @@ void gt_snapshots_finish(struct gt_snapshots *s);
  * derived from the capture's path. */
 uint32_t gt_snapshots_ask(struct gt_snapshots *s, enum gt_retained_reason reason, const char *text,
 			  const char *path, bool replace, uint64_t due_ns);
+/* Let the snapshot that was requested last contain the stacks of threads without progress. */
+void gt_snapshots_want_stacks(struct gt_snapshots *s);
 /* Request a snapshot some time after a trigger, unless there are too many snapshots or the last
  * trigger is too recent. */
 void gt_snapshots_trigger(struct gt_snapshots *s, const char *text, uint64_t now_ns);
-/* Add the commands "snapshot [path=PATH] [replace=yes]", which answers "number=N", and the command
+/* Add the commands "snapshot [path=PATH] [replace=yes] [stacks=yes]", which answers "number=N", and
  * "snapshot-state number=N": "state=waits|written|failed", "path=", "error=". */
 void gt_snapshots_offer(struct gt_snapshots *s, struct gt_control *control);
 /* Call regularly, in the collector's thread. */

@@ -136,7 +136,8 @@ static void *read_all(void *data)
 }
 
 void gt_thread_stacks_read(const struct gt_process *process, const uint32_t *tids, size_t count,
-			   uint64_t until_ns, gt_thread_stack_fn *each, void *data)
+			   uint64_t until_ns, uint32_t *skipped, gt_thread_stack_fn *each,
+			   void *data)
 {
 	struct reading *r = count ? calloc(1, sizeof *r) : NULL;
 	/* an id from another pid namespace is meaningless here */
@@ -147,6 +148,8 @@ void gt_thread_stacks_read(const struct gt_process *process, const uint32_t *tid
 
 	if (r && error == ENOMEM) {
 		gt_sample_stacks_init(&r->stacks, process->pid);
+		r->stacks.skipped = skipped ? *skipped : 0;
+		r->stacks.modules.generation += r->stacks.skipped;
 		r->pid = process->pid;
 		r->tids = tids;
 		r->count = count;
@@ -159,6 +162,8 @@ void gt_thread_stacks_read(const struct gt_process *process, const uint32_t *tid
 			error = r->error;
 			done = r->done;
 		}
+		if (skipped)
+			*skipped += r->stacks.stacks.count + r->stacks.codes.count + 1;
 		gt_sample_stacks_fini(&r->stacks);
 	}
 	free(r);

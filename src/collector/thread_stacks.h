@@ -24,10 +24,16 @@ typedef void gt_thread_stack_fn(void *data, size_t index, int error,
 				struct gt_sample_stacks *stacks, struct gt_remote_memory *memory,
 				const struct gt_sample_stack *stack);
 
-/* Read the stacks of threads of a process. @until_ns: CLOCK_MONOTONIC; threads that are not read by
- * then get ETIMEDOUT. @each is called for all threads, in the order of the list. */
+/**
+ * gt_thread_stacks_read() - read the stacks of threads of a process
+ * @until_ns: CLOCK_MONOTONIC; threads that are not read by then get ETIMEDOUT
+ * @skipped: numbers of stacks that @each must not write, because they are in use. Increased by the
+ *           numbers that it has used. NULL: @each writes no stacks
+ * @each: called for all threads, in the order of the list, while the caller waits
+ */
 void gt_thread_stacks_read(const struct gt_process *process, const uint32_t *tids, size_t count,
-			   uint64_t until_ns, gt_thread_stack_fn *each, void *data);
+			   uint64_t until_ns, uint32_t *skipped, gt_thread_stack_fn *each,
+			   void *data);
 
 /* Print a stack as lines for the control socket, innermost frame first:
  *   frame=N module=PATH build=ID address=(in the file)

@@ -91,7 +91,9 @@ static int read_items(struct reader *r, const struct gt_capture *c, bool hosts, 
 
 static int take_sample(struct reader *r, const struct gt_item *item)
 {
-	if (item->kind != GT_RECORD_HOST || item->push != GT_HOST_SAMPLE || !item->args[0])
+	/* args[3]: 1 in a call, at a snapshot */
+	if (item->kind != GT_RECORD_HOST || item->push != GT_HOST_SAMPLE || !item->args[0] ||
+	    item->args[3] == 1)
 		return 0;
 	return add_span(r->s, item);
 }
