@@ -127,8 +127,10 @@ static struct grid_cell number_cell(uint64_t n)
 
 void report_make_open(struct grid *g, const struct summary *s)
 {
-	size_t count;
-	const struct gt_open_call_info *list = gt_capture_open_calls(s->capture, &count);
+	size_t count = 0;
+	/* without a capture, only the columns are wanted */
+	const struct gt_open_call_info *list =
+		s->capture ? gt_capture_open_calls(s->capture, &count) : NULL;
 	struct open_stacks stacks = {0};
 
 	if (count)

@@ -112,7 +112,7 @@ def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     ([""], "unknown command ''"),
     (["frobnicate"],
      "valid: run, report, diff, export, info, merge, list, recover, top, doctor, plugin, soft, "
-     "start, stop, status, snapshot, help"),
+     "start, stop, status, snapshot, what-if, help"),
     (["-o", "x"], "unknown option -o before the command"),
     (["--versoin"], "unknown option --versoin before the command; did you mean --version?"),
     (["report"], "no capture given"),

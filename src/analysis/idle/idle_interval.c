@@ -15,7 +15,7 @@ struct use {
 /* CPU time per page fault at which page faults take most of the CPU time. A first touch of a page
  * of 4 KiB takes 0.5 to 1 us, including the write. One of 2 MiB takes 50 to 300 us, or up to 800
  * us in a virtual machine whose host has to find the memory too, mostly system time. */
-enum { SMALL_FAULT_NS = 4000, LARGE_FAULT_NS = 1000000 };
+enum { SMALL_FAULT_NS = 4000, LARGE_FAULT_NS = 2000000 };
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
