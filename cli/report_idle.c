@@ -387,9 +387,10 @@ static struct ends find_ends(const struct summary *s, const struct summary_track
 	return (struct ends){d->all.first_ns - start, end - d->all.last_ns};
 }
 
-static bool has_device_tracks(const struct summary *s)
+/* Return true if tracks are those of whole devices in whole runs, so that their ends are known. */
+static bool has_whole_tracks(const struct summary *s)
 {
-	return !s->track_keys && !s->place_keys && !s->filter;
+	return !s->track_keys && !s->place_keys && summary_has_whole_run(s);
 }
 
 /* Describe the unrecorded time of all devices. */
@@ -438,7 +439,7 @@ void report_idle_note(struct grid *g, const struct summary *s)
 	char unrecorded[300] = "", ends[DEVICES_MOST][500] = {"", ""};
 
 	describe_unrecorded(s, unrecorded, sizeof unrecorded);
-	for (uint32_t i = 0; i < s->track_count && i < DEVICES_MOST && has_device_tracks(s); i++)
+	for (uint32_t i = 0; i < s->track_count && i < DEVICES_MOST && has_whole_tracks(s); i++)
 		describe_ends(s, &s->tracks[i], ends[i], sizeof ends[i]);
 	if (*unrecorded || *ends[0] || *ends[1])
 		g->note = grid_keep(g, "%s%s%s%s%s", unrecorded, *unrecorded && *ends[0] ? " " : "",
@@ -449,7 +450,7 @@ void report_idle_note(struct grid *g, const struct summary *s)
 static void write_ends(struct json *j, const struct summary *s)
 {
 	json_array(j, "start_up");
-	for (uint32_t i = 0; i < s->track_count && has_device_tracks(s); i++) {
+	for (uint32_t i = 0; i < s->track_count && has_whole_tracks(s); i++) {
 		const struct summary_track *d = &s->tracks[i];
 		const struct ends ends = find_ends(s, d);
 

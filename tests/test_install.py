@@ -256,7 +256,7 @@ def test_package_has_the_package_of_debians_python(package, build, run, work):
     out = run(["python3", "-B", "-c", script],
               env={"PYTHONPATH": usr / "lib/python3/dist-packages",
                    "LD_LIBRARY_PATH": library.parent}).out
-    assert out == "17 True\n"
+    assert out == "19 True\n"
 
 
 def test_package_has_what_an_accelerators_vendor_needs(package, run):

@@ -50,7 +50,9 @@ def states(build, work):
 
 
 def functions(row):
-    return [re.match(r"\(.*|[\w.+~:<>]+", frame)[0] for frame in row["stack"]]
+    """Return the names of the frames. A frame in no known function has none."""
+    found = [re.match(r"\(.*|[\w.+~:<>]+", frame) for frame in row["stack"]]
+    return [name[0] for name in found if name]
 
 
 def time_in(rows, function):
@@ -136,7 +138,7 @@ def test_a_thread_that_is_sampled_is_not_stopped_by_a_debugger(program, sampled,
 def test_a_thread_that_a_debugger_stops_is_stopped(program, sampled, states):
     sampled(program("-O2"), "stopped", 100)
     times = states()
-    assert times.get(("stopped", "by a debugger"), 0) > 0.4e9, times
+    assert times.get(("stopped", "by a debugger"), 0) > 0.2e9, times  # 5 stops of 100 ms
 
 
 def python_commands():

@@ -25,9 +25,9 @@
 
 #define MS              UINT64_C(1000000)
 /* share of a processor that the readings may take */
-#define BUDGET_PART     300
+#define BUDGET_PART     150
 /* CPU time that may be used at once, for example when many threads start to wait */
-#define BUDGET_BURST_NS (10 * MS)
+#define BUDGET_BURST_NS (50 * MS)
 /* CPU time of the readings of one look, checked after every 8 of them */
 #define LOOK_MOST_NS    (1 * MS)
 #define SPENT_READS     8
@@ -65,6 +65,8 @@ struct watched_process {
 	uint32_t index; /* in the capture */
 	struct gt_host_process files;
 	struct gt_host_workers workers;
+	/* true if a runtime may execute activities on threads of the process */
+	bool has_workers;
 	struct watched_thread *threads;
 	size_t count, room;
 	bool is_seen;   /* seen in the newest look */
@@ -443,6 +445,18 @@ static struct watched_process *add_watched(struct gt_host_watch *w,
 }
 
 /* Read the number of slots that were used. Return 0 if the segment is not readable. */
+/* Return true if a runtime of the process may execute activities on threads of the process. */
+static bool may_execute(const struct gt_process *process)
+{
+	volatile uint64_t runtimes = 0;
+
+	if (!GT_GUARD())
+		return false;
+	runtimes = atomic_load_explicit(&process->segment->runtimes_seen, memory_order_relaxed);
+	gt_guard_end();
+	return runtimes & (GT_DOMAIN_BIT(GT_DOMAIN_OPENCL) | GT_DOMAIN_BIT(GT_DOMAIN_REFDEV));
+}
+
 static uint32_t read_slots_used(const struct gt_process *process)
 {
 	volatile uint32_t used = 0;
@@ -492,6 +506,7 @@ static void look_at_process(struct gt_host_watch *w, const struct gt_process *pr
 	if (!p)
 		return;
 	p->is_seen = true;
+	p->has_workers = may_execute(process);
 	if (!p->is_hidden && grow_threads(w, p, read_slots_used(process)))
 		look_at_slots(process, p->threads, p->count, now);
 }
@@ -657,7 +672,8 @@ static void read_process(struct gt_host_watch *w, size_t process, size_t from, s
 			const bool is_last = t->has_moved;
 
 			read_thread(w, p, k);
-			read_workers(w, p, k, is_last);
+			if (p->has_workers)
+				read_workers(w, p, k, is_last);
 			/* the next look starts after the last thread that was read */
 			w->turn_process = process;
 			w->turn_thread = k + 1;

@@ -33,7 +33,7 @@ enum {
  * square. */
 #define BETWEEN        0.01
 #define BETWEEN_STATES 0.2
-#define AS_FAR         0.75 /* a value at this share of a distance is about as far */
+#define AS_FAR         0.85 /* a value at this share of a distance is about as far */
 #define BETWEEN_SUMS   0.01 /* the same for sums of gaps, whose lengths differ by factors */
 
 /* Student's t ------------------------------------------------------------------------- */
