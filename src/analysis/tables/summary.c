@@ -260,7 +260,8 @@ static void add_stages(struct summary_reading *r, const struct summary_entry *e,
 		gt_capture_device_clock(r->capture, e->process, GT_DEVICE_REF_NUMBER(item->op));
 	const struct idle_activity idle = {
 		.item = item,
-		.owner = {ids.device, ids.name, ids.process, ids.thread, ids.queue, ids.place},
+		.owner = {ids.device, ids.name, ids.process, ids.thread, ids.queue, ids.place,
+			  IDLE_PHASE_UNKNOWN},
 		.slack_ns = clock ? gt_device_clock_residual_ns(clock) : 0,
 		.device_index = e->device,
 		.name = e->name,
