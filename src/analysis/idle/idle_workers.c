@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A shorter part is the usual time that a runtime takes to start an activity. Without this limit, a
+ * delay while the device was busy would turn all such parts near it into waiting. */
+enum { LEAST_NS = 500000 };
+
 struct worker_delay {
 	uint64_t start, end;
 	uint64_t left; /* delay that no part has used yet, in ns */
@@ -110,7 +114,7 @@ void idle_workers_add_part(struct idle *s, struct idle_open *gap, uint64_t from,
 	const uint32_t process = s->origins[gap->row.origin].process;
 	struct idle_workers *w = s->workers;
 
-	if (!w || from >= to || !is_software(s, gap)) {
+	if (!w || from >= to || to - from < LEAST_NS || !is_software(s, gap)) {
 		idle_add_part(s, gap, from, to, cause, op, name);
 		return;
 	}
