@@ -9,7 +9,8 @@
 #include "analysis/patterns/pattern_limits.h"
 #include "record/operation.h"
 
-enum { OPERATIONS = 4, LINES = 256 };
+/* THREADS_MOST: a damaged capture can name any number of threads */
+enum { OPERATIONS = 4, LINES = 256, THREADS_MOST = 16384 };
 
 /* Time in which a thread made the calls of a pattern once. */
 struct span {
@@ -74,6 +75,7 @@ const char *pattern_kind_name(enum pattern_kind kind)
 	return kind < PATTERN_COUNT ? names[kind] : "";
 }
 
+/* Return NULL if there are too many threads. */
 static struct pattern_thread *find_thread(struct patterns *p, uint32_t process, uint32_t ordinal)
 {
 	const uint64_t key = (uint64_t)process << 32 | ordinal;
@@ -83,6 +85,8 @@ static struct pattern_thread *find_thread(struct patterns *p, uint32_t process, 
 	    p->threads[number].ordinal == ordinal)
 		return &p->threads[number];
 	number = idmap_get(&p->numbers, key);
+	if (number == LOOKUP_NONE && p->thread_count == THREADS_MOST)
+		return NULL;
 	if (number == LOOKUP_NONE) {
 		number = p->thread_count;
 		GROW_LIST(p->threads, p->thread_count, p->thread_room);
@@ -263,6 +267,8 @@ void patterns_note_call(struct patterns *p, const struct idle *idle, const struc
 	    gt_domain_traits[GT_OP_DOMAIN(item->op) % GT_DOMAIN_COUNT].relayed)
 		return;
 	t = find_thread(p, item->process, item->ordinal);
+	if (!t)
+		return;
 	if (item->start_ns < t->outer_end && item->end_ns <= t->outer_end)
 		return; /* inside the last outermost call */
 	t->outer_end = item->end_ns;
@@ -302,6 +308,8 @@ void patterns_note_activity(struct patterns *p, const struct gt_item *activity, 
 	if (!p->wanted || !activity->id)
 		return;
 	t = find_thread(p, activity->process, GT_ID_ORDINAL(activity->id));
+	if (!t)
+		return;
 	if (is_pageable) {
 		t->tallies[PATTERN_PAGEABLE].count++;
 		t->tallies[PATTERN_PAGEABLE].ns += activity->end_ns - activity->start_ns;
@@ -417,6 +425,8 @@ void patterns_note_idle(void *patterns, const struct gt_idle_part *part)
 	if (!p->wanted || !part->ordinal || part->cause == GT_IDLE_UNRECORDED)
 		return;
 	t = find_thread(p, part->process, part->ordinal);
+	if (!t)
+		return;
 	if (part->cause == GT_IDLE_PAGEABLE)
 		t->tallies[PATTERN_PAGEABLE].idle_ns += ns;
 	if (t->loop_from_ns && part->start_ns >= t->loop_from_ns &&
