@@ -382,20 +382,26 @@ static void prepare_hidden(void)
 	EXPECT(!prctl(PR_SET_DUMPABLE, 0));
 }
 
-/* Compete for one processor with three processes that compute. */
-static void prepare_stolen(void)
+/* Compete for one processor with @count processes that compute. */
+static void compete(int count)
 {
 	cpu_set_t one;
 
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);
 	EXPECT(!sched_setaffinity(0, sizeof one, &one));
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < count; i++)
 		if (!fork()) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			for (;;)
 				compute_ms(1000);
 		}
+}
+
+/* The thread gets an eighth of the processor. */
+static void prepare_stolen(void)
+{
+	compete(7);
 }
 
 /* A holder with a low priority, which computes, and other processes that take its processor. */
@@ -417,7 +423,7 @@ static void hold_low(void)
 
 static void prepare_inversion(void)
 {
-	prepare_stolen();
+	compete(3);
 	start_helper(hold_low);
 }
 
