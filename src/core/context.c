@@ -263,10 +263,21 @@ void gt_contexts_refresh(void)
 	gt_core_unlock();
 }
 
+static bool is_linked(const struct gt_context *c)
+{
+	const struct gt_context *k = contexts;
+
+	while (k && k != c)
+		k = k->next;
+	return k;
+}
+
 static void link_context(struct gt_context *c)
 {
-	c->next = contexts;
-	contexts = c;
+	if (!is_linked(c)) {
+		c->next = contexts;
+		contexts = c;
+	}
 	note_stream_activity();
 }
 

@@ -17,11 +17,11 @@ void gt_windows_init(const struct gt_session *session)
 		 paused = GT_CONTROL_IS_PAUSED(control) ? GT_PAUSE_SESSION : 0,
 		 ranges = gt_range_window_init(session) ? GT_PAUSE_RANGES : 0;
 
+	atomic_store_explicit(&gt_pause_reasons, paused | ranges, memory_order_relaxed);
 	if (!paused && !ranges)
 		return;
 	atomic_store_explicit(&newest_why, paused ? GT_CONTROL_WHY(control) : GT_WINDOW_RANGE,
 			      memory_order_relaxed);
-	atomic_store_explicit(&gt_pause_reasons, paused | ranges, memory_order_relaxed);
 	atomic_store_explicit(&gt_pauses, 1, memory_order_relaxed);
 }
 

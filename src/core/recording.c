@@ -133,20 +133,15 @@ static void prepare(void)
 	gt_threads_init();
 }
 
-static void init_recording(void)
+/* Take the session's settings and create the segment. */
+static void join_session(const struct gt_session *s, const char *directory)
 {
-	const char *directory = secure_getenv(GT_SESSION_ENV);
-	const struct gt_session *s;
-
-	if (!directory || !directory[0] || strlen(directory) >= sizeof gt_recording.directory)
-		goto off;
-	s = gt_session_map(directory);
-	if (!s)
-		goto off;
 	strcpy(gt_recording.directory, directory);
 	gt_recording.session = s;
-	if (atomic_load_explicit(&s->stop, memory_order_relaxed))
-		goto off;
+	if (atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+		atomic_store_explicit(&gt_recording.off, 1, memory_order_relaxed);
+		return;
+	}
 	gt_host_clock = s->host_clock;
 	gt_tap_options.record_args = s->record_args;
 	/* keeps a record with a few payloads smaller than a block */
@@ -161,9 +156,19 @@ static void init_recording(void)
 	make_segment();
 	if (!atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		gt_contexts_init(s);
-	return;
-off:
-	atomic_store_explicit(&gt_recording.off, 1, memory_order_relaxed);
+}
+
+static void init_recording(void)
+{
+	const char *directory = secure_getenv(GT_SESSION_ENV);
+	const struct gt_session *s = NULL;
+
+	if (directory && directory[0] && strlen(directory) < sizeof gt_recording.directory)
+		s = gt_session_map(directory);
+	if (s)
+		join_session(s, directory);
+	else
+		atomic_store_explicit(&gt_recording.off, 1, memory_order_relaxed);
 }
 
 void gt_recording_init(void)
@@ -184,6 +189,30 @@ void gt_recording_init(void)
 	atomic_store_explicit(&done, true, memory_order_release);
 	gt_signals_restore(&before);
 	errno = saved;
+}
+
+int gt_recording_attach(const char *directory)
+{
+	const struct gt_session *s;
+	int status = 0;
+
+	gt_recording_init();
+	if (strlen(directory) >= sizeof gt_recording.directory)
+		return -ENAMETOOLONG;
+	if (!atomic_load_explicit(&gt_recording.off, memory_order_acquire) &&
+	    !gt_recording_stop_asked())
+		return -EBUSY;
+	s = gt_session_map(directory);
+	if (!s)
+		return errno ? -errno : -EINVAL;
+	gt_recording_stop();
+	gt_word_take(&gt_wiped.making);
+	atomic_store_explicit(&gt_recording.off, 0, memory_order_relaxed);
+	join_session(s, directory);
+	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
+		status = -ECANCELED;
+	atomic_store_explicit(&gt_wiped.making, 0, memory_order_release);
+	return status;
 }
 
 void gt_recording_join(void)

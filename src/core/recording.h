@@ -22,7 +22,7 @@ extern struct gt_recording {
 	_Atomic uint32_t tools;
 	/* starts the tools before the first call of a runtime; NULL: none to start */
 	void (*_Atomic pending)(void);
-	/* directory of the session; "": not under `gputap run`. Constant after initialisation */
+	/* directory of the session; "": none so far. Constant except for gt_recording_attach() */
 	char directory[480];
 } gt_recording __attribute__((visibility("hidden")));
 
@@ -48,6 +48,16 @@ static inline bool gt_recording_has_rings(void)
  * nothing.
  */
 void gt_recording_init(void);
+
+/**
+ * gt_recording_attach() - join a session that was created while this process was running
+ * The former session, if any, must have ended. Threads then have the state of another epoch, as
+ * after a fork: they take new slots, and objects are described again.
+ * Return: 0, or -EBUSY: another session records this process; -ECANCELED: the session has ended, or
+ *         no segment could be created; -ENAMETOOLONG; or the errno of opening the session.
+ * Thread: one at a time (runtime/late_attach.c).
+ */
+int gt_recording_attach(const char *directory);
 
 /**
  * gt_recording_join() - prepare for a tool, with or without a session

@@ -16,6 +16,12 @@ void gt_stacks_init(const struct gt_session *session)
 {
 	void *p;
 
+	gt_stacks.wanted = session->stacks;
+	gt_stacks.slow_ns = session->stacks_slow_ns;
+	if (gt_stacks.shared) { /* of a former session: forget what its capture contains */
+		madvise(gt_stacks.shared, sizeof *gt_stacks.shared, MADV_DONTNEED);
+		return;
+	}
 	if (!session->stacks)
 		return;
 	p = mmap(NULL, sizeof *gt_stacks.shared, PROT_READ | PROT_WRITE,
@@ -29,8 +35,6 @@ void gt_stacks_init(const struct gt_session *session)
 	gt_unwind_init();
 	if (!gt_unwind_find_object((uintptr_t)gt_stacks_init, &gt_stacks.own))
 		gt_stacks.own.start = gt_stacks.own.end = 0;
-	gt_stacks.wanted = session->stacks;
-	gt_stacks.slow_ns = session->stacks_slow_ns;
 	gt_stacks.shared = p;
 }
 

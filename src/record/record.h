@@ -296,6 +296,9 @@ enum gt_event_code {
 	/* gputap omitted data by default, because recording it would slow the program; text: the
 	 * data, and the option that records it */
 	GT_EVENT_NOT_RECORDED,
+	/* a runtime cannot give this to a tracer that was attached while the program was running;
+	 * text: what, of which object, and the reason */
+	GT_EVENT_LATE,
 	GT_EVENT_CODE_COUNT
 };
 

@@ -8,7 +8,8 @@
  * The audit library does step 1 while a library is mapped (runtime/arm.h). Step 2 changes each slot
  * that contains the address of one of the library's functions. A page that was made read-only after
  * relocation is made writable for the change. Addresses that a program has already copied into its
- * own variables with dlsym() cannot be changed.
+ * own variables with dlsym() are changed only where gputap is attached to a running program, and
+ * only in the data of objects (runtime/held_pointers.h), not in the heap.
  *
  * A library that is opened later is found at the program's next call of dlsym() or dlvsym() for any
  * symbol: a front (runtime/call_through.h) looks for new libraries first. libc's dlsym() still sees
@@ -26,9 +27,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/late.h"
 #include "core/recording.h"
 #include "runtime/arm.h"
 #include "runtime/call_through.h"
+#include "runtime/held_pointers.h"
 #include "tool/tool_load.h"
 
 #define X(name, marker, part, left, wants, own_calls)       \
@@ -361,6 +364,45 @@ static int settle_one(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
+/* Return the tap of the function at @value, if one of the moves replaces the function. */
+static uintptr_t target_of_pointer(uintptr_t value, void *data)
+{
+	(void)data;
+	for (unsigned n = 0; n < state.move_count; n++) {
+		const struct move *m = &state.moves[n];
+		const struct gt_attach_shape *shape = GT_ATTACH_AT(m->point, m->point->shape);
+
+		if (m->to || value < m->low || value >= m->high)
+			continue;
+		for (int i = 0; i < (int)shape->count; i++)
+			if ((uintptr_t)gt_attach_tap_state(m->point, m->instance, i)->real == value)
+				return (uintptr_t)gt_attach_tap(m->point, m->instance, i);
+	}
+	return 0;
+}
+
+/* Replace the pointers that objects of a running program hold. The libraries' own are left. */
+static void settle_held(void)
+{
+	uintptr_t left[MOVES + 1] = {self.base};
+	struct gt_held_pointers held = {.low = UINTPTR_MAX,
+					.left = left,
+					.left_count = 1,
+					.target = target_of_pointer};
+
+	for (unsigned n = 0; n < state.move_count; n++) {
+		const struct move *m = &state.moves[n];
+
+		if (m->to || m->low == UINTPTR_MAX)
+			continue;
+		held.low = m->low < held.low ? m->low : held.low;
+		held.high = m->high > held.high ? m->high : held.high;
+		left[held.left_count++] = m->library;
+	}
+	if (held.high)
+		gt_held_pointers_replace(&held);
+}
+
 struct wanted_function {
 	const char *name;
 	uintptr_t to;
@@ -467,6 +509,8 @@ static void settle_all(void)
 	if (state.move_count || state.watch_now) {
 		dl_iterate_phdr(change_one, NULL);
 		dl_iterate_phdr(settle_one, NULL);
+		if (gt_is_late())
+			settle_held();
 	}
 	state.move_count = 0;
 	state.watch_now = false;
@@ -668,8 +712,15 @@ void gt_mapped_watch(void)
 
 void gt_mapped_asked(void)
 {
-	if (atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
+	if (atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) || gt_is_late())
 		gt_mapped_look();
+}
+
+void gt_mapped_attach(void)
+{
+	if (!state.watching)
+		gt_mapped_watch();
+	gt_mapped_look();
 }
 
 /* Define a front, so that dlsym() sees the caller's return address, not an address in this

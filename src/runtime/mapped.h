@@ -35,6 +35,10 @@ void gt_mapped_call_followers(void);
  * libraries that the program has opened are found before they are used. */
 void gt_mapped_watch(void);
 
+/* Interpose the mapped libraries of a program that gputap was attached to, including the pointers to
+ * their functions that objects hold in their data, and look for new libraries from then on. */
+void gt_mapped_attach(void);
+
 /* Redirect the program's own calls of @name to @to. Return false if the program does not call
  * @name, or its slot cannot be written. */
 bool gt_mapped_program(const char *name, void *to);

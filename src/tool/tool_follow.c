@@ -9,10 +9,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/context.h"
 #include "core/emit.h"
+#include "core/late.h"
 #include "core/range_window.h"
 #include "core/recording.h"
 #include "core/recording_state.h"
@@ -24,6 +26,8 @@ enum { STACK_BYTES = 256 << 10 }; /* large, because this thread may open CUPTI *
 /* Epoch of the process that runs the thread or could not create it. */
 static _Atomic uint32_t begun_epoch;
 static _Atomic uint32_t is_without_thread;
+/* nonzero while the thread of a session that attached to this process runs */
+static _Atomic uint32_t is_attached;
 /* The pid that libc knows. A child of clone() or _Fork() inherits the state of libc's locks, so
  * creating a thread in such a child may block forever. */
 static GT_AT_START _Atomic uint32_t known_pid;
@@ -123,6 +127,11 @@ static void *run_thread(void *arg)
 	do
 		seen = follow();
 	while (wait_for_change(seen));
+	if (atomic_load(&is_attached)) {
+		gt_recording_stop();
+		gt_late_detach_all();
+		atomic_store(&is_attached, 0);
+	}
 	gt_tool_thread_leaves();
 	return NULL;
 }
@@ -206,15 +215,41 @@ static void begin_child(void)
 	gt_contexts_refresh();
 }
 
+static void follow_from_now(void)
+{
+	static bool is_done;
+
+	atomic_store_explicit(&gt_thread_hooks.attached, begin, memory_order_release);
+	atomic_store_explicit(&known_pid, (uint32_t)syscall(SYS_getpid), memory_order_relaxed);
+	if (!is_done)
+		pthread_atfork(NULL, NULL, begin_child);
+	is_done = true;
+}
+
 __attribute__((constructor)) static void follow_session(void)
 {
 	gt_recording_init();
 	if (!gt_recording_is_run() || is_over())
 		return;
-	atomic_store_explicit(&gt_thread_hooks.attached, begin, memory_order_release);
-	atomic_store_explicit(&known_pid, (uint32_t)syscall(SYS_getpid), memory_order_relaxed);
-	pthread_atfork(NULL, NULL, begin_child);
+	follow_from_now();
 	/* an earlier constructor has made calls */
 	if (gt_thread.epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed))
 		begin();
+}
+
+void gt_control_attach(void)
+{
+	follow_from_now();
+	atomic_store(&is_attached, 1);
+	begin();
+	if (atomic_load_explicit(&is_without_thread, memory_order_relaxed))
+		atomic_store(&is_attached, 0);
+}
+
+void gt_control_wait_end(void)
+{
+	const struct timespec pause = {0, 1000000};
+
+	for (int i = 0; i < 2000 && atomic_load(&is_attached) && is_over(); i++)
+		nanosleep(&pause, NULL);
 }

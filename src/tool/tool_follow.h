@@ -13,6 +13,7 @@
  *     `gt_control_pending` is set. This covers a process that starts in a pause, and the child of a
  *     fork in a pause, which has only the thread that forked. (A child that clone() alone created
  *     in a pause is not recorded.)
+ * The thread also ends recording where gputap was attached to a running program (core/late.h).
  * If the thread cannot be created, an event reports the failure and `gt_control_pending` stays set,
  * so each call checks the control word.
  * See also core/process_pauses.h. */
@@ -21,5 +22,10 @@
 
 /* Handle a call while `gt_control_pending` is set. Preserves errno. */
 void gt_control_meet(void) __attribute__((cold));
+
+/* Follow the session that this process has just joined (core/late.h): start the thread now. */
+void gt_control_attach(void);
+/* Wait, for at most two seconds, until the thread that followed an ended session has detached. */
+void gt_control_wait_end(void);
 
 #endif

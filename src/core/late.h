@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Attaching to a process that was started without gputap.
+ *
+ *   gputap attach PID ─► thread in the process: dlopen(libgputap.so.0), gputap_attach(folder)
+ *       gt_recording_attach()     join the session: a segment, a new epoch
+ *       mapped libraries          interposed (runtime/mapped.h)
+ *       gt_late.attach()          of every runtime: what interposition does not reach
+ *   end of the session ─► gt_late.detach(), in gputap's thread that follows the session
+ *
+ * What a runtime cannot give to a late tracer is named in the capture: gt_late_missing(). */
+#ifndef GPUTAP_CORE_LATE_H
+#define GPUTAP_CORE_LATE_H
+
+#include <stdbool.h>
+
+#include "record/domain.h"
+#include "util/provided.h"
+
+/* Hooks of a runtime. Each may be NULL. A process may be attached to and detached from repeatedly,
+ * so both hooks are called several times, never at the same time. */
+struct gt_late {
+	const char *name; /* of the runtime, for debugging */
+	/* Take over what the runtime has handed out before, and start what the session needs.
+	 * Called in a thread of gputap without any lock. May block. */
+	void (*attach)(void);
+	/* Give back what costs the program time. Taps already call straight through. Called in a
+	 * thread of gputap without any lock. */
+	void (*detach)(void);
+};
+GT_INTERFACE(gt_late);
+
+/* Return true if this process was started without gputap and a session has attached to it, now or
+ * earlier. */
+bool gt_is_late(void);
+
+/* From now on, gt_is_late() returns true. */
+void gt_late_begin(void);
+/* Call all hooks. */
+void gt_late_attach_all(void);
+/* Call all hooks, if the process is attached to. Called when the session has ended. */
+void gt_late_detach_all(void);
+
+/**
+ * gt_late_missing() - name in the capture what a runtime cannot give because gputap came late
+ * @what: a phrase with the object and the reason: "times of queue 0x55..: created without
+ *        profiling". Reports show each text once
+ * Thread: any, without the dynamic linker's lock.
+ */
+void gt_late_missing(enum gt_domain domain, const char *what);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* gputap_attach(), which `gputap attach` calls in a running program (core/late.h), in a thread that
+ * libc has created there. All signals are blocked in that thread. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core/context.h"
+#include "core/emit.h"
+#include "core/late.h"
+#include "core/recording.h"
+#include "gputap/gputap.h"
+#include "runtime/mapped.h"
+#include "tool/tool_follow.h"
+
+/**
+ * gputap_attach() - record this process in a session, from now on
+ * @folder: the session's folder
+ * Return: 0: every runtime that is mapped is taken over; or negative errno:
+ *         -EBUSY: another session records this process; -ECANCELED: the session has ended, or the
+ *         process cannot create its segment; -EINVAL: the session is of another version.
+ * Thread: any that holds no lock of a runtime. May be called again after the session's end.
+ */
+GPUTAP_API int gputap_attach(const char *folder);
+
+int gputap_attach(const char *folder)
+{
+	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+	int status;
+
+	pthread_mutex_lock(&one);
+	gt_internal_enter();
+	gt_control_wait_end();
+	status = gt_recording_attach(folder);
+	if (!status) {
+		gt_late_begin();
+		gt_mapped_attach();
+		gt_late_attach_all();
+		gt_contexts_refresh();
+		gt_contexts_changed();
+		gt_control_attach();
+	}
+	gt_internal_leave();
+	pthread_mutex_unlock(&one);
+	return status;
+}
