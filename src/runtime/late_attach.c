@@ -29,18 +29,19 @@ int gputap_attach(const char *folder)
 	int status;
 
 	pthread_mutex_lock(&one);
-	gt_internal_enter();
 	gt_control_wait_end();
 	status = gt_recording_attach(folder);
 	if (!status) {
+		gt_thread_own(); /* so that the hooks can write events and objects */
+		gt_internal_enter();
 		gt_late_begin();
 		gt_mapped_attach();
 		gt_late_attach_all();
 		gt_contexts_refresh();
 		gt_contexts_changed();
 		gt_control_attach();
+		gt_internal_leave();
 	}
-	gt_internal_leave();
 	pthread_mutex_unlock(&one);
 	return status;
 }
