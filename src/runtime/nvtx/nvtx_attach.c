@@ -7,6 +7,7 @@
  *      sets the variable to libgputap.so. If the user has set it to another library, the program's
  *      NVTX uses only that library.
  *   2. The copy calls InitializeInjectionNvtx2(), which puts gputap functions into its tables.
+ *      nvtx_late.c does the same in a program that runs already.
  *   3. At its first call of an extension (payloads) the copy calls
  *      InitializeInjectionNvtxExtension(), which puts gputap functions into the extension's slots.
  *
@@ -18,6 +19,7 @@
 #include "core/recording.h"
 #include "runtime/module.h"
 #include "runtime/nvtx/nvtx_functions.h"
+#include "runtime/nvtx/nvtx_inject.h"
 #include "runtime/nvtx/nvtx_ranges.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -46,21 +48,27 @@ static void replace_functions(nvtx_function **table, unsigned size,
 			*table[i] = ours->list[i];
 }
 
+bool gt_nvtx_inject(const struct nvtx_callbacks *copy)
+{
+	nvtx_function **table;
+	unsigned size;
+
+	if (!is_run())
+		return false;
+	for (int module = 0; module < GT_NVTX_MODULES; module++)
+		if (gt_nvtx_modules[module].count && copy->get_module_table(module, &table, &size))
+			replace_functions(table, size, &gt_nvtx_modules[module]);
+	gt_runtime_module_of(GT_DOMAIN_NVTX, (const void *)(uintptr_t)copy->get_module_table,
+			     "injection", 0);
+	return true;
+}
+
 int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t number))
 {
 	const struct nvtx_callbacks *c =
 		get_export_table ? get_export_table(NVTX_EXPORT_CALLBACKS) : NULL;
-	nvtx_function **table;
-	unsigned size;
 
-	if (!c || c->struct_size < sizeof *c || !is_run())
-		return 0;
-	for (int module = 0; module < GT_NVTX_MODULES; module++)
-		if (gt_nvtx_modules[module].count && c->get_module_table(module, &table, &size))
-			replace_functions(table, size, &gt_nvtx_modules[module]);
-	gt_runtime_module_of(GT_DOMAIN_NVTX, (const void *)(uintptr_t)get_export_table, "injection",
-			     0);
-	return 1;
+	return c && c->struct_size >= sizeof *c && gt_nvtx_inject(c);
 }
 
 /* Handle an extension. Functions of an unknown extension do nothing. */
