@@ -23,6 +23,10 @@ enum { SHAPE_WORDS = 128 };
 decltype(&::gputap_range_begin) begin_range;
 decltype(&::gputap_range_end) end_range;
 
+// The callbacks in torch, while observing.
+at::CallbackHandle handles[2];
+int handle_count;
+
 uint64_t key_of(const at::RecordFunction &f)
 {
 	return reinterpret_cast<uintptr_t>(&f);
@@ -131,20 +135,10 @@ void end(const at::RecordFunction &f, at::ObserverContext *)
 
 } // namespace
 
-// Start observing, once per process. Return 0, or 1 if nothing is recorded in this process.
-extern "C" __attribute__((visibility("default"))) int gputap_torch_observe(uint32_t version,
-									   int shapes)
+static int observe(decltype(&::gputap_range_source) source, uint32_t version, int shapes)
 {
-	static bool observing;
-
-	if (observing)
+	if (handle_count)
 		return 0;
-	auto source = reinterpret_cast<int (*)(const void *, uint32_t)>(
-		dlsym(RTLD_DEFAULT, "gputap_range_source"));
-
-	begin_range =
-		reinterpret_cast<decltype(begin_range)>(dlsym(RTLD_DEFAULT, "gputap_range_begin"));
-	end_range = reinterpret_cast<decltype(end_range)>(dlsym(RTLD_DEFAULT, "gputap_range_end"));
 	if (!source || !begin_range || !end_range ||
 	    source(reinterpret_cast<const void *>(&at::addGlobalCallback), version))
 		return 1;
@@ -155,26 +149,69 @@ extern "C" __attribute__((visibility("default"))) int gputap_torch_observe(uint3
 		ranges{Scope::USER_SCOPE},
 		all{Scope::FUNCTION, Scope::TORCHSCRIPT_FUNCTION, Scope::USER_SCOPE};
 
-	at::addGlobalCallback(at::RecordFunctionCallback(begin, end).scopes(shapes ? ranges : all));
+	handles[handle_count++] = at::addGlobalCallback(
+		at::RecordFunctionCallback(begin, end).scopes(shapes ? ranges : all));
 	if (shapes)
-		at::addGlobalCallback(at::RecordFunctionCallback(begin_with_shapes, end)
-					      .needsInputs(true)
-					      .scopes(calls));
-	observing = true;
+		handles[handle_count++] =
+			at::addGlobalCallback(at::RecordFunctionCallback(begin_with_shapes, end)
+						      .needsInputs(true)
+						      .scopes(calls));
 	return 0;
+}
+
+// Start observing, once per process. Return 0, or 1 if nothing is recorded in this process.
+extern "C" __attribute__((visibility("default"))) int gputap_torch_observe(uint32_t version,
+									   int shapes)
+{
+	auto source = reinterpret_cast<decltype(&::gputap_range_source)>(
+		dlsym(RTLD_DEFAULT, "gputap_range_source"));
+
+	begin_range =
+		reinterpret_cast<decltype(begin_range)>(dlsym(RTLD_DEFAULT, "gputap_range_begin"));
+	end_range = reinterpret_cast<decltype(end_range)>(dlsym(RTLD_DEFAULT, "gputap_range_end"));
+	return observe(source, version, shapes);
+}
+
+// Return torch's version from its function, or 0 if this observer was built for another version.
+static uint32_t check_version(uint64_t (*version)())
+{
+	if (!version || version() >> 48 != TORCH_ABI_VERSION >> 48)
+		return 0;
+	return 10000 * TORCH_VERSION_MAJOR + 100 * TORCH_VERSION_MINOR +
+	       static_cast<uint32_t>(version() >> 40 & 0xff); // of the loaded torch
 }
 
 // Start observing in programs without Python, where torch's version has not been checked. Return as
 // above, or 2 for a wrong version of torch.
 extern "C" __attribute__((visibility("default"))) int gputap_torch_attach(int shapes)
 {
-	auto version =
-		reinterpret_cast<uint64_t (*)()>(dlsym(RTLD_DEFAULT, "aoti_torch_abi_version"));
+	const uint32_t version = check_version(
+		reinterpret_cast<uint64_t (*)()>(dlsym(RTLD_DEFAULT, "aoti_torch_abi_version")));
 
-	if (!version || version() >> 48 != TORCH_ABI_VERSION >> 48)
+	return version ? gputap_torch_observe(version, shapes) : 2;
+}
+
+// Start observing in a program that gputap was attached to. gputap's and torch's functions cannot
+// be looked up there, because their libraries were opened without RTLD_GLOBAL. @functions:
+// gputap_range_source(), gputap_range_begin(), gputap_range_end(), aoti_torch_abi_version(). Return
+// as above.
+extern "C" __attribute__((visibility("default"))) int gputap_torch_attach_late(
+	void *const functions[4], int shapes)
+{
+	const uint32_t version = check_version(reinterpret_cast<uint64_t (*)()>(functions[3]));
+
+	if (!version)
 		return 2;
-	const auto patch = static_cast<uint32_t>(version() >> 40 & 0xff); // of the loaded torch
+	begin_range = reinterpret_cast<decltype(begin_range)>(functions[1]);
+	end_range = reinterpret_cast<decltype(end_range)>(functions[2]);
+	return observe(reinterpret_cast<decltype(&::gputap_range_source)>(functions[0]), version,
+		       shapes);
+}
 
-	return gputap_torch_observe(10000 * TORCH_VERSION_MAJOR + 100 * TORCH_VERSION_MINOR + patch,
-				    shapes);
+// Stop observing: torch's operators then cost what they cost without an observer. Ranges that are
+// open in other threads still end.
+extern "C" __attribute__((visibility("default"))) void gputap_torch_detach()
+{
+	while (handle_count)
+		at::removeCallback(handles[--handle_count]);
 }

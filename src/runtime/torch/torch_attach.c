@@ -21,6 +21,10 @@
  *   4.  The observer compares torch's version with the version that the observer was built for
  *       before using any C++ of torch.
  *
+ *
+ * In a program that gputap was attached to (core/late.h), the attach hook does steps 3 and 4 if
+ * libtorch is mapped, and the observer is removed from torch at the end of the session.
+ *
  * Never here: output. An event of the capture gives the reason if operators are missing. */
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,10 +35,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/late.h"
 #include "core/recording.h"
 #include "runtime/attach_missing.h"
 #include "runtime/call_through.h"
 #include "runtime/torch_fronts.h"
+#include "gputap/gputap.h"
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
@@ -83,24 +89,42 @@ static unsigned read_torch_version(const void *torch)
 	return read_version ? (unsigned)(read_version() >> 48) : 0;
 }
 
-/* Load the observer at this path. Return what gputap_torch_attach() returns, or -1 without an
- * observer. */
-static int attach_observer(const char *path)
+/* removes the observer's callbacks from torch; NULL: no observer was loaded late */
+static void (*detach_observer)(void);
+
+/* Start the observer in a program that gputap was attached to. Return as attach_observer(). */
+static int attach_late(void *library, void *torch_version, int shapes)
+{
+	void *const functions[] = {(void *)(uintptr_t)gputap_range_source,
+				   (void *)(uintptr_t)gputap_range_begin,
+				   (void *)(uintptr_t)gputap_range_end, torch_version};
+	int (*attach)(void *const functions[4], int shapes);
+
+	*(void **)&attach = dlsym(library, "gputap_torch_attach_late");
+	*(void **)&detach_observer = dlsym(library, "gputap_torch_detach");
+	return attach && detach_observer ? attach(functions, shapes) : REFUSED;
+}
+
+/* Load the observer at this path. @torch: torch's function that returns its version. Return what
+ * gputap_torch_attach() returns, or -1 without an observer. */
+static int attach_observer(const char *path, const void *torch)
 {
 	const char *shapes = getenv("GPUTAP_TORCH_SHAPES");
-	int (*attach)(int shapes);
+	int (*attach)(int shapes), with_shapes = shapes && !strcmp(shapes, "1");
 	void *library;
 
 	/* RTLD_LAZY, because another release of torch may lack the C++ functions, which are then
 	 * not called */
 	library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	if (library && gt_is_late())
+		return attach_late(library, (void *)(uintptr_t)torch, with_shapes);
 	*(void **)&attach = library ? dlsym(library, "gputap_torch_attach") : NULL;
-	return attach ? attach(shapes && !strcmp(shapes, "1")) : -1;
+	return attach ? attach(with_shapes) : -1;
 }
 
 /* Load the observer for this version of torch in the folder that a pattern describes. Return as
  * attach_observer(). */
-static int attach_version(const char *pattern, unsigned version)
+static int attach_version(const char *pattern, unsigned version, const void *torch)
 {
 	char path[PATH_MAX];
 	int attached = -1;
@@ -112,8 +136,43 @@ static int attach_version(const char *pattern, unsigned version)
 	if (glob(path, GLOB_NOSORT, NULL, &found))
 		return -1;
 	for (size_t i = 0; i < found.gl_pathc && (attached < 0 || attached >= REFUSED); i++)
-		attached = attach_observer(found.gl_pathv[i]);
+		attached = attach_observer(found.gl_pathv[i], torch);
 	globfree(&found);
+	return attached;
+}
+
+/* Load the observer that fits in a folder of Python's packages. Return as attach_observer(). */
+static int attach_site(const char *site, const void *torch, unsigned version)
+{
+	char path[PATH_MAX];
+	int built = -1, prebuilt;
+
+	if (snprintf(path, sizeof path, "%s/gputap/_shim/observer.so", site) < (int)sizeof path)
+		built = attach_observer(path, torch);
+	if (built >= 0 && built < REFUSED)
+		return built;
+	prebuilt = attach_version(site, version, torch);
+	return prebuilt < 0 ? built : prebuilt; /* REFUSED: no observer of the wheel either */
+}
+
+/* Search the folders in PYTHONPATH, which Python searches before its own. Only in a program that
+ * gputap was attached to: elsewhere `import torch` loads the observer. */
+static int attach_python_path(const void *torch, unsigned version)
+{
+	const char *at = gt_is_late() ? getenv("PYTHONPATH") : NULL;
+	char site[PATH_MAX - 128];
+	int attached = -1;
+
+	for (; at && *at && (attached < 0 || attached >= REFUSED); at += *at == ':') {
+		const size_t bytes = strcspn(at, ":");
+
+		if (bytes && bytes < sizeof site) {
+			memcpy(site, at, bytes);
+			site[bytes] = '\0';
+			attached = attach_site(site, torch, version);
+		}
+		at += bytes;
+	}
 	return attached;
 }
 
@@ -122,30 +181,30 @@ static int attach_version(const char *pattern, unsigned version)
 static int attach_found(const void *torch, unsigned version)
 {
 	char site[PATH_MAX - 128], path[PATH_MAX];
-	int built = -1, prebuilt = -1;
+	int attached = attach_python_path(torch, version);
 
+	if (attached >= 0 && attached < REFUSED)
+		return attached;
 	if (find_folder(torch, 3, site, sizeof site)) { /* without torch/lib/libtorch_cpu.so */
-		snprintf(path, sizeof path, "%s/gputap/_shim/observer.so", site);
-		built = attach_observer(path);
-		if (built >= 0 && built < REFUSED)
-			return built;
-		prebuilt = attach_version(site, version);
+		attached = attach_site(site, torch, version);
+		if (attached >= 0)
+			return attached;
 	}
 	/* gputap run may have loaded this library through a symbolic link */
-	if (prebuilt < 0 && find_folder(&gt_torch_settled, 0, site, sizeof site) &&
-	    realpath(site, path) && strlen(path) + 32 < sizeof site) {
+	if (find_folder(&gt_torch_settled, 0, site, sizeof site) && realpath(site, path) &&
+	    strlen(path) + 32 < sizeof site) {
 		strcpy(site, path);
 		strcpy(strrchr(site, '/'), "/python3*/site-packages");
-		prebuilt = attach_version(site, version);
+		attached = attach_version(site, version, torch);
 	}
-	return prebuilt < 0 ? built : prebuilt;
+	return attached;
 }
 
 static void load_observer(const void *torch)
 {
 	const char *given = getenv("GPUTAP_TORCH_OBSERVER");
 	unsigned version = read_torch_version(torch);
-	int attached = given ? attach_observer(given) : attach_found(torch, version);
+	int attached = given ? attach_observer(given, torch) : attach_found(torch, version);
 	char why[256];
 
 	if (attached >= 0 && attached < REFUSED)
@@ -218,6 +277,27 @@ __attribute__((constructor)) static void start_torch_attach(void)
 		atomic_store_explicit(&gt_torch_settled, 1, memory_order_release);
 	}
 }
+
+/* Load the observer into a program that runs already, with or without Python. */
+static void attach_running(void)
+{
+	void *torch =
+		are_operators_wanted() ? dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	void *version = torch ? dlsym(torch, "aoti_torch_abi_version") : NULL;
+
+	if (version)
+		load_observer(version);
+	if (torch)
+		dlclose(torch); /* it stays mapped */
+}
+
+static void detach_running(void)
+{
+	if (detach_observer)
+		detach_observer();
+}
+
+GT_PROVIDE(gt_late) = {.name = "torch", .attach = attach_running, .detach = detach_running};
 
 #define FRONT(i)                                                                    \
 	GT_CALL_THROUGH("gt_torch_front" #i, GT_UNLESS_SETTLED("gt_torch_settled"), \

@@ -348,6 +348,6 @@ int gputap_attach_missing(const char *why)
 		return -EINVAL;
 	if (!is_ready() || !gt_recording_is_run())
 		return -ENOTCONN;
-	gt_event_write(gt_thread_get(), GT_EVENT_TOOL, GT_DOMAIN_RANGES, 0, why);
+	gt_event_write(gt_thread_own(), GT_EVENT_TOOL, GT_DOMAIN_RANGES, 0, why);
 	return 0;
 }
