@@ -209,8 +209,8 @@ enum gt_collective_gaps gt_collective_find_gaps(const struct gt_capture *c, uint
 	if (s->kept.is_thinned || has_lost(gt_capture_counts(c, process)))
 		return GT_COLLECTIVE_LOST;
 	windows = gt_capture_windows(c, process, &count);
-	for (size_t i = 0; i + 1 < count; i++)
-		if (!windows[i].recorded)
+	for (size_t i = 0; i < count; i++)
+		if (windows[i].why == GT_WINDOW_ATTACHED || (i + 1 < count && !windows[i].recorded))
 			return GT_COLLECTIVE_PAUSED;
 	return GT_COLLECTIVE_COMPLETE;
 }

@@ -38,8 +38,10 @@ static void write_change(struct gt_segment *r, uint64_t ticks, uint32_t why, boo
 	atomic_store_explicit(&r->window_count, n + 1, memory_order_release);
 }
 
-void gt_windows_begin(struct gt_segment *r, uint64_t ticks)
+void gt_windows_begin(struct gt_segment *r, uint64_t ticks, bool attached)
 {
+	if (attached)
+		write_change(r, ticks, GT_WINDOW_ATTACHED, true);
 	if (atomic_load_explicit(&gt_pause_reasons, memory_order_relaxed))
 		write_change(r, ticks, atomic_load_explicit(&newest_why, memory_order_relaxed),
 			     false);

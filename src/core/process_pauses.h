@@ -35,8 +35,9 @@ extern _Atomic uint32_t gt_control_pending __attribute__((visibility("hidden")))
 /* Set the initial state from the session, before the process's first segment is created. */
 void gt_windows_init(const struct gt_session *session);
 
-/* Write to a new segment that is not shared yet whether recording is paused, and why. */
-void gt_windows_begin(struct gt_segment *r, uint64_t ticks);
+/* Write to a new segment that is not shared yet whether recording is paused, and why. @attached:
+ * true if the process was not recorded before, because it was started without gputap. */
+void gt_windows_begin(struct gt_segment *r, uint64_t ticks, bool attached);
 
 /* Reset the ranges counted in the parent. Called in the child of a fork that has no segment yet.
  * Return value and locks: see gt_windows_change(). */

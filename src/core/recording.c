@@ -46,8 +46,9 @@ static const struct gt_session tools_session = {
 	.device_activity = 1,
 };
 
-/* Create the process's segment. Called with `making` held. */
-static void make_segment(void)
+/* Create the process's segment. Called with `making` held. @attached: true for the segment of a
+ * session that joins the running process. */
+static void make_segment(bool attached)
 {
 	/* segment of the parent's parent, not used any more */
 	static GT_AT_START struct gt_segment *former;
@@ -81,7 +82,7 @@ static void make_segment(void)
 	}
 	if (!r)
 		return;
-	gt_windows_begin(r, ticks);
+	gt_windows_begin(r, ticks, attached);
 	atomic_store_explicit(&gt_recording.segment, r, memory_order_release);
 	/* keep the parent's segment mapped for one generation, because another thread may have just
 	 * looked it up */
@@ -109,7 +110,7 @@ uint32_t gt_recording_epoch(void)
 	gt_word_take(&gt_wiped.making);
 	if (atomic_load_explicit(&gt_wiped.epoch, memory_order_relaxed) == 0 &&
 	    is_recording_wanted())
-		make_segment();
+		make_segment(false);
 	atomic_store_explicit(&gt_wiped.making, 0, memory_order_release);
 	return atomic_load_explicit(&gt_wiped.epoch, memory_order_acquire);
 }
@@ -134,7 +135,7 @@ static void prepare(void)
 }
 
 /* Take the session's settings and create the segment. */
-static void join_session(const struct gt_session *s, const char *directory)
+static void join_session(const struct gt_session *s, const char *directory, bool attached)
 {
 	strcpy(gt_recording.directory, directory);
 	gt_recording.session = s;
@@ -153,7 +154,7 @@ static void join_session(const struct gt_session *s, const char *directory)
 	gt_stacks_init(s);
 	gt_edges_init(s);
 	gt_windows_init(s);
-	make_segment();
+	make_segment(attached);
 	if (!atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		gt_contexts_init(s);
 }
@@ -166,7 +167,7 @@ static void init_recording(void)
 	if (directory && directory[0] && strlen(directory) < sizeof gt_recording.directory)
 		s = gt_session_map(directory);
 	if (s)
-		join_session(s, directory);
+		join_session(s, directory, false);
 	else
 		atomic_store_explicit(&gt_recording.off, 1, memory_order_relaxed);
 }
@@ -208,7 +209,7 @@ int gt_recording_attach(const char *directory)
 	gt_recording_stop();
 	gt_word_take(&gt_wiped.making);
 	atomic_store_explicit(&gt_recording.off, 0, memory_order_relaxed);
-	join_session(s, directory);
+	join_session(s, directory, true);
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		status = -ECANCELED;
 	atomic_store_explicit(&gt_wiped.making, 0, memory_order_release);
@@ -228,7 +229,7 @@ void gt_recording_join(void)
 		gt_recording.session = &tools_session;
 	atomic_store_explicit(&gt_recording.tools, 1, memory_order_release);
 	if (atomic_load_explicit(&gt_wiped.epoch, memory_order_relaxed) == 0)
-		make_segment();
+		make_segment(false);
 	atomic_store_explicit(&gt_wiped.making, 0, memory_order_release);
 	errno = saved;
 }

@@ -479,7 +479,8 @@ struct gt_record_names {
 	_(KERNELS, 6, "kernels") /* --max-kernels */                        \
 	_(COMMAND, 7, "command") /* `gputap start`, `stop` */               \
 	_(SIGNAL, 8, "signal")                                              \
-	_(RANGE, 9, "range") /* --from, --to */
+	_(RANGE, 9, "range")        /* --from, --to */                      \
+	_(ATTACHED, 10, "attached") /* gputap was attached to the running process */
 enum gt_window_why {
 #define GT_WINDOW_WHY(name, number, text) GT_WINDOW_##name = number,
 	GT_WINDOW_WHYS(GT_WINDOW_WHY)

@@ -20,6 +20,7 @@ static const char *const whys[GT_WINDOW_WHY_COUNT] = {
 	[GT_WINDOW_COMMAND] = "gputap stop",
 	[GT_WINDOW_SIGNAL] = "--stop-signal",
 	[GT_WINDOW_RANGE] = "outside --from and --to",
+	[GT_WINDOW_ATTACHED] = "before gputap was attached",
 };
 
 /* Return the reason for a pause. A process that starts in a pause does not know the reason; the end
