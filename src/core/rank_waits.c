@@ -2,10 +2,12 @@
 /* See rank_waits.h. */
 #include "core/rank_waits.h"
 
+#include "core/late.h"
 #include "core/recording.h"
 
-/* Return the entry of a communicator. Return NULL if all entries are taken by others. */
-static struct gt_communicator *find_communicator(enum gt_domain domain, uint64_t handle)
+/* Return the entry of a communicator. @adds: take an entry if the communicator has none. Return NULL
+ * if there is no entry, or all entries are taken by others. */
+static struct gt_communicator *find_communicator(enum gt_domain domain, uint64_t handle, bool adds)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 	const uint64_t key = GT_COMMUNICATOR_KEY(domain, handle);
@@ -15,6 +17,8 @@ static struct gt_communicator *find_communicator(enum gt_domain domain, uint64_t
 		struct gt_communicator *c = &r->communicators[at];
 		uint64_t there = atomic_load_explicit(&c->key, memory_order_relaxed);
 
+		if (!there && !adds)
+			return NULL;
 		if (!there && atomic_compare_exchange_strong_explicit(&c->key, &there, key,
 								      memory_order_relaxed,
 								      memory_order_relaxed))
@@ -25,9 +29,11 @@ static struct gt_communicator *find_communicator(enum gt_domain domain, uint64_t
 	return NULL;
 }
 
+/* Return the number of the call. Return 0 if the number is not known, because gputap was attached to
+ * the process after the communicator was created. */
 static uint64_t count_collective(enum gt_domain domain, uint64_t handle)
 {
-	struct gt_communicator *c = find_communicator(domain, handle);
+	struct gt_communicator *c = find_communicator(domain, handle, !gt_is_late());
 
 	return c ? atomic_fetch_add_explicit(&c->count, 1, memory_order_relaxed) + 1 : 0;
 }
@@ -72,7 +78,7 @@ void gt_waits_batch(struct gt_thread *t, uint64_t id)
 
 void gt_waits_created(enum gt_domain domain, uint64_t handle)
 {
-	struct gt_communicator *c = find_communicator(domain, handle);
+	struct gt_communicator *c = find_communicator(domain, handle, true);
 
 	if (c)
 		atomic_store_explicit(&c->count, 0, memory_order_relaxed);
