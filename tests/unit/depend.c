@@ -3,6 +3,7 @@
 #include "analysis/depend/depend.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/base/guard_memory.h"
@@ -45,6 +46,8 @@ void *__wrap_reallocarray(void *old, size_t count, size_t bytes)
 static struct gt_capture c;
 static struct depend d;
 static struct replay r;
+static struct replay_path path;
+static char names[FAKE_MAX][16];
 static float kernel_factor = 1, call_factor = 1;
 static const uint64_t queue[16] = {0xabc};
 
@@ -210,18 +213,42 @@ UNIT_TEST(activities_without_calls_or_times_are_read)
 	finish();
 }
 
+static int replay_removals(void *data)
+{
+	const struct replay_change change = {.removed = LOOKUP_NONE};
+	struct replay_candidate removals[4];
+	int status = read_capture(data);
+
+	if (status)
+		return status;
+	replay_init(&r, &d);
+	replay_run(&r, &change);
+	path = replay_find_path(&r);
+	CHECK_GT(replay_rank_removals(&r, &change, removals, 4), 1);
+	return 0;
+}
+
 UNIT_TEST(each_allocation_may_fail)
 {
 	int n = 0, status;
 
 	begin();
 	add_bound_by_device();
+	/* so many names that their table grows, and mangled ones */
+	for (uint32_t i = 3; i < 40; i++) {
+		c.string[i] = names[i];
+		snprintf(names[i], sizeof names[i], "_Z3k%02ui", i);
+		launch((2000 + i * 10) * US, (2005 + i * 10) * US, i, (2006 + i * 10) * US,
+		       (2007 + i * 10) * US);
+	}
 	do {
 		fail_after = n++;
-		status = guard_memory(read_capture, NULL);
+		status = guard_memory(replay_removals, NULL);
 		fail_after = -1;
 		CHECK(!status || status == -ENOMEM);
 		gt_error_clear();
+		replay_path_fini(&path);
+		replay_fini(&r);
 		depend_fini(&d);
 	} while (status);
 	CHECK(n > 10);

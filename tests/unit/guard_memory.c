@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "unit.h"
@@ -55,6 +57,61 @@ UNIT_TEST(guards_nest)
 	int calls = 0;
 
 	CHECK_EQ(guard_memory(nest, &calls), -ENOMEM);
+	CHECK_EQ(calls, 1);
+	CHECK_EQ(guard_memory(succeed, &calls), 7);
+	gt_error_clear();
+}
+
+static char order[8];
+
+static void note(void *data)
+{
+	strcat(order, data);
+}
+
+static int run_out_with_cleanups(void *data)
+{
+	struct cleanup a, b, c;
+
+	cleanup_push(&a, note, "a");
+	cleanup_push(&b, note, "b");
+	cleanup_push(&c, note, "c");
+	cleanup_pop(&b);
+	return run_out(data);
+}
+
+UNIT_TEST(exhausted_memory_runs_the_cleanups_of_the_innermost_guard_newest_first)
+{
+	struct cleanup outer;
+	int calls = 0;
+
+	cleanup_push(&outer, note, "o");
+	CHECK_EQ(guard_memory(run_out_with_cleanups, &calls), -ENOMEM);
+	CHECK_STR(order, "bca");
+	cleanup_pop(&outer);
+	CHECK_STR(order, "bcao");
+	gt_error_clear();
+}
+
+/* The address sanitizer finds lists that are not freed. */
+static int run_out_with_scratch(void *data)
+{
+	uint64_t *a = allocate_scratch(3, sizeof *a), *b = allocate_scratch(0, sizeof *b);
+
+	CHECK_EQ(a[0] + a[1] + a[2], 0);
+	CHECK_EQ((uintptr_t)a % _Alignof(max_align_t), 0);
+	free_scratch(a);
+	free_scratch(NULL);
+	a = allocate_scratch(1000, sizeof *a);
+	a[999] = 1;
+	return a > b || a < b ? run_out(data) : 0;
+}
+
+UNIT_TEST(exhausted_memory_frees_scratch_lists)
+{
+	int calls = 0;
+
+	CHECK_EQ(guard_memory(run_out_with_scratch, &calls), -ENOMEM);
 	CHECK_EQ(calls, 1);
 	CHECK_EQ(guard_memory(succeed, &calls), 7);
 	gt_error_clear();

@@ -4,11 +4,11 @@
  *
  *   guard_memory(step, data) -> step -> .. grow_list() -> memory_ran_out()
  *         ▲                                                    |
- *         └──────────────── longjmp(): -ENOMEM ────────────────┘
+ *         └─ run cleanups, newest first; longjmp(): -ENOMEM ───┘
  *
  * The structs that @step fills stay consistent, because a table is replaced only after its new
- * memory was allocated; the caller releases them as after any other error. A cursor that is open in
- * @step is not closed. */
+ * memory was allocated; the caller releases them as after any other error. What only a function
+ * inside @step knows is lost, unless it is a scratch list or has a cleanup. */
 #ifndef GPUTAP_ANALYSIS_BASE_GUARD_MEMORY_H
 #define GPUTAP_ANALYSIS_BASE_GUARD_MEMORY_H
 
@@ -23,6 +23,33 @@ int guard_memory(int (*step)(void *data), void *data);
 
 /* Leave the innermost guard of this thread. Without a guard, abort. */
 __attribute__((noreturn)) void memory_ran_out(void);
+
+/* A function that releases what a local variable owns. It is a local variable itself. */
+struct cleanup {
+	void (*run)(void *data);
+	void *data;
+	struct cleanup *older;
+};
+
+/**
+ * cleanup_push() - let memory_ran_out() call a function before it leaves
+ * @c:    filled in; must be valid until cleanup_pop(), as must @data
+ * @run:  called once, by cleanup_pop() or memory_ran_out(); must not allocate
+ *
+ * The function that pushes a cleanup pops it on each way out, in the same thread.
+ */
+void cleanup_push(struct cleanup *c, void (*run)(void *data), void *data);
+/* Remove a cleanup, which need not be the newest, and run it. */
+void cleanup_pop(struct cleanup *c);
+
+/**
+ * allocate_scratch() - like allocate_list(), for a list that only one function uses
+ * Owner: caller, which calls free_scratch() on each way out, in the same thread. If memory runs
+ *        out, memory_ran_out() frees the list.
+ */
+void *allocate_scratch(size_t count, size_t bytes);
+/* Free the list. NULL is allowed. */
+void free_scratch(void *list);
 
 /* Return a list of @count elements of @bytes, which are zero. */
 void *allocate_list(size_t count, size_t bytes);

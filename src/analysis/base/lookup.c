@@ -19,9 +19,10 @@ static uint64_t hash_text(const char *text)
 static void texts_rehash(struct texts *t)
 {
 	uint32_t count = t->slot_count ? t->slot_count * 2 : 64;
+	uint32_t *slots = allocate_list(count, sizeof *slots);
 
 	free(t->slots);
-	t->slots = allocate_list(count, sizeof *t->slots);
+	t->slots = slots;
 	t->slot_count = count;
 	for (uint32_t i = 0; i < t->count; i++) {
 		uint32_t s = (uint32_t)hash_text(t->text[i]) & (count - 1);

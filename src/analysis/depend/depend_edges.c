@@ -429,29 +429,45 @@ static void step_activity(struct walk *w, uint32_t to)
 
 /* Preparation ------------------------------------------------------------------------ */
 
+/* A histogram for each class. */
+struct class_times {
+	struct histogram *times;
+	size_t count;
+};
+
+static void fini_times(void *data)
+{
+	struct class_times *c = data;
+
+	for (size_t i = 0; i < c->count; i++)
+		histogram_fini(&c->times[i]);
+	free(c->times);
+}
+
 static void find_usual(struct walk *w)
 {
 	const struct depend *d = w->d;
 	struct histogram *times = allocate_list(d->class_count, sizeof *times);
+	struct class_times all = {times, d->class_count};
+	struct cleanup cleanup;
 
+	cleanup_push(&cleanup, fini_times, &all);
 	for (size_t i = 0; i < d->node_count; i++)
 		if (d->nodes[i].type == DEPEND_IS_CALL)
 			histogram_add(&times[d->nodes[i].class],
 				      d->nodes[i].end - d->nodes[i].start);
-	for (size_t c = 0; c < d->class_count; c++) {
+	for (size_t c = 0; c < d->class_count; c++)
 		w->usual[c] = histogram_percentile(&times[c], 500);
-		histogram_fini(&times[c]);
-	}
-	free(times);
+	cleanup_pop(&cleanup);
 }
 
 /* A queue whose activities overlap is not in order. Activities of one launch may overlap. */
 static void find_ordered(struct walk *w)
 {
 	const struct depend *d = w->d;
-	uint32_t *last = allocate_list(d->queue_count + 1, sizeof *last);
-	uint64_t *overlaps = allocate_list(d->queue_count + 1, sizeof *overlaps);
-	uint64_t *counts = allocate_list(d->queue_count + 1, sizeof *counts);
+	uint32_t *last = allocate_scratch(d->queue_count + 1, sizeof *last);
+	uint64_t *overlaps = allocate_scratch(d->queue_count + 1, sizeof *overlaps);
+	uint64_t *counts = allocate_scratch(d->queue_count + 1, sizeof *counts);
 
 	for (size_t i = 0; i < d->node_count; i++) {
 		const struct depend_node *n = &d->nodes[i];
@@ -468,9 +484,9 @@ static void find_ordered(struct walk *w)
 	}
 	for (size_t q = 0; q < d->queue_count; q++)
 		w->is_ordered[q] = overlaps[q] * 50 <= counts[q];
-	free(last);
-	free(overlaps);
-	free(counts);
+	free_scratch(last);
+	free_scratch(overlaps);
+	free_scratch(counts);
 }
 
 /* A device that often runs activities of different queues at the same time does not wait for them
@@ -478,9 +494,9 @@ static void find_ordered(struct walk *w)
 static void find_serial(struct walk *w)
 {
 	const struct depend *d = w->d;
-	uint32_t *last = allocate_list(w->device_count + 1, sizeof *last);
-	uint64_t *overlaps = allocate_list(w->device_count + 1, sizeof *overlaps);
-	uint64_t *counts = allocate_list(w->device_count + 1, sizeof *counts);
+	uint32_t *last = allocate_scratch(w->device_count + 1, sizeof *last);
+	uint64_t *overlaps = allocate_scratch(w->device_count + 1, sizeof *overlaps);
+	uint64_t *counts = allocate_scratch(w->device_count + 1, sizeof *counts);
 
 	for (size_t i = 0; i < d->node_count; i++) {
 		const struct depend_node *n = &d->nodes[i], *before;
@@ -498,9 +514,9 @@ static void find_serial(struct walk *w)
 	}
 	for (size_t k = 0; k < w->device_count; k++)
 		w->is_serial[k] = overlaps[k] * 10 <= counts[k];
-	free(last);
-	free(overlaps);
-	free(counts);
+	free_scratch(last);
+	free_scratch(overlaps);
+	free_scratch(counts);
 }
 
 static void find_bursts(struct walk *w)
@@ -537,16 +553,16 @@ void depend_find_edges(struct depend *d)
 {
 	struct walk w = {.d = d, .device_count = gt_capture_device_count(d->capture)};
 
-	w.last = allocate_list(d->thread_count + 1, sizeof *w.last);
+	w.last = allocate_scratch(d->thread_count + 1, sizeof *w.last);
 	memset(w.last, 0xff, d->thread_count * sizeof *w.last);
-	w.queues = allocate_list(d->queue_count + 1, sizeof *w.queues);
-	w.devices = allocate_list(w.device_count + 1, sizeof *w.devices);
-	w.groups = allocate_list(number_groups(d->reading) + 1, sizeof *w.groups);
-	w.is_ordered = allocate_list(d->queue_count + 1, sizeof *w.is_ordered);
-	w.usual = allocate_list(d->class_count, sizeof *w.usual);
-	w.is_serial = allocate_list(w.device_count + 1, sizeof *w.is_serial);
+	w.queues = allocate_scratch(d->queue_count + 1, sizeof *w.queues);
+	w.devices = allocate_scratch(w.device_count + 1, sizeof *w.devices);
+	w.groups = allocate_scratch(number_groups(d->reading) + 1, sizeof *w.groups);
+	w.is_ordered = allocate_scratch(d->queue_count + 1, sizeof *w.is_ordered);
+	w.usual = allocate_scratch(d->class_count, sizeof *w.usual);
+	w.is_serial = allocate_scratch(w.device_count + 1, sizeof *w.is_serial);
 	w.process_count = gt_capture_process_count(d->capture);
-	w.bursts = allocate_list(w.process_count + 1, sizeof *w.bursts);
+	w.bursts = allocate_scratch(w.process_count + 1, sizeof *w.bursts);
 	find_usual(&w);
 	find_serial(&w);
 	find_bursts(&w);
@@ -557,12 +573,12 @@ void depend_find_edges(struct depend *d)
 		else
 			step_thread(&w, (uint32_t)i);
 	}
-	free(w.last);
-	free(w.queues);
-	free(w.devices);
-	free(w.groups);
-	free(w.is_ordered);
-	free(w.is_serial);
-	free(w.bursts);
-	free(w.usual);
+	free_scratch(w.last);
+	free_scratch(w.queues);
+	free_scratch(w.devices);
+	free_scratch(w.groups);
+	free_scratch(w.is_ordered);
+	free_scratch(w.is_serial);
+	free_scratch(w.bursts);
+	free_scratch(w.usual);
 }

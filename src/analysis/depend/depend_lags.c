@@ -173,16 +173,25 @@ static void estimate(struct lags *l, size_t i)
 	}
 }
 
+static void fini_lags(void *data)
+{
+	struct lags *l = data;
+
+	for (size_t i = 0; i < l->count; i++)
+		histogram_fini(&l->times[i]);
+	free(l->times);
+	idmap_fini(&l->numbers);
+}
+
 void depend_find_lags(struct depend *d)
 {
 	struct lags l = {.d = d};
+	struct cleanup cleanup;
 
+	cleanup_push(&cleanup, fini_lags, &l);
 	for (size_t i = 0; i < d->node_count; i++)
 		find_binding(&l, i);
 	for (size_t i = 0; i < d->node_count; i++)
 		estimate(&l, i);
-	for (size_t i = 0; i < l.count; i++)
-		histogram_fini(&l.times[i]);
-	free(l.times);
-	idmap_fini(&l.numbers);
+	cleanup_pop(&cleanup);
 }

@@ -186,18 +186,27 @@ static int compare_actions(const void *x, const void *y)
 	return (a->index > b->index) - (a->index < b->index);
 }
 
+static void fini_ordering(void *data)
+{
+	struct ordering *o = data;
+
+	free(o->handles);
+	gt_map_fini(&o->map);
+}
+
 void depend_order_calls(struct depend *d)
 {
 	struct depend_reading *r = d->reading;
 	struct ordering o = {.r = r};
-	struct action_at *order = allocate_list(r->action_count + 1, sizeof *order);
+	struct action_at *order = allocate_scratch(r->action_count + 1, sizeof *order);
+	struct cleanup cleanup;
 
+	cleanup_push(&cleanup, fini_ordering, &o);
 	for (size_t i = 0; i < r->action_count; i++)
 		order[i] = (struct action_at){r->calls[r->actions[i].call].start, i};
 	qsort(order, r->action_count, sizeof *order, compare_actions);
 	for (size_t i = 0; i < r->action_count; i++)
 		step(&o, &r->actions[order[i].index]);
-	free(order);
-	free(o.handles);
-	gt_map_fini(&o.map);
+	cleanup_pop(&cleanup);
+	free_scratch(order);
 }

@@ -121,7 +121,7 @@ void depend_place_locks(struct depend *d);
 bool depend_find_lock(const struct depend *d, const struct depend_node *n,
 		      struct depend_lock *wait);
 
-/* The nodes of each thread, in order of time. The caller frees both lists. */
+/* The nodes of each thread, in order of time. The caller passes both lists to free_scratch(). */
 struct depend_thread_nodes {
 	uint32_t *first; /* of each thread, and after the last one: index in the list */
 	uint32_t *list;

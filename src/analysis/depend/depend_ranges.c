@@ -34,8 +34,8 @@ int depend_note_mark(struct depend *d, const struct gt_item *call)
 struct depend_thread_nodes depend_list_nodes(const struct depend *d)
 {
 	struct depend_thread_nodes l = {
-		.first = allocate_list(d->thread_count + 2, sizeof *l.first),
-		.list = allocate_list(d->node_count + 1, sizeof *l.list),
+		.first = allocate_scratch(d->thread_count + 2, sizeof *l.first),
+		.list = allocate_scratch(d->node_count + 1, sizeof *l.list),
 	};
 
 	for (size_t i = 0; i < d->node_count; i++)
@@ -107,6 +107,6 @@ void depend_place_ranges(struct depend *d)
 			d->ranges[kept++] = r;
 	}
 	d->range_count = kept;
-	free(l.first);
-	free(l.list);
+	free_scratch(l.first);
+	free_scratch(l.list);
 }

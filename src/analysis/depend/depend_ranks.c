@@ -159,8 +159,8 @@ int depend_find_joints(struct depend *d)
 	r->ranks.to = r;
 	status = ranks_finish(&r->ranks);
 	add_groups(r);
-	free(r->nodes.first);
-	free(r->nodes.list);
+	free_scratch(r->nodes.first);
+	free_scratch(r->nodes.list);
 	if (d->reading->joint_count)
 		qsort(d->reading->joints, d->reading->joint_count, sizeof *d->reading->joints,
 		      compare_joints);

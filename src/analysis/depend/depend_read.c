@@ -72,6 +72,7 @@ static uint32_t class_of_text(struct depend *d, const char *name, unsigned kind)
 static uint32_t class_of_activity(struct depend *d, const struct gt_item *item)
 {
 	const uint64_t key = (uint64_t)item->process << 32 | item->name;
+	struct cleanup cleanup;
 	const char *text;
 	char *readable;
 	uint32_t class;
@@ -83,8 +84,9 @@ static uint32_t class_of_activity(struct depend *d, const struct gt_item *item)
 		return class;
 	text = gt_capture_string(d->capture, item->process, item->name);
 	readable = d->mangled ? NULL : gt_demangle(text);
+	cleanup_push(&cleanup, free, readable);
 	class = class_of_text(d, readable ? readable : text, item->device_op);
-	free(readable);
+	cleanup_pop(&cleanup);
 	idmap_put(&d->reading->strings, key, class);
 	return class;
 }
@@ -307,17 +309,24 @@ static void add_activity(struct reading_state *s, const struct gt_item *item)
 	d->activity_count++;
 }
 
+static void destroy_cursor(void *data)
+{
+	gt_cursor_destroy(data);
+}
+
 static int read_items(struct reading_state *s)
 {
 	struct depend *d = s->d;
 	const uint64_t total = gt_capture_health(d->capture)->bytes;
 	const struct gt_item *item;
 	struct gt_cursor *cursor;
+	struct cleanup cleanup;
 	uint64_t n = 0;
 	int status = gt_cursor_create(d->capture, &cursor);
 
 	if (status)
 		return status;
+	cleanup_push(&cleanup, destroy_cursor, cursor);
 	gt_cursor_take_all(cursor);
 	gt_cursor_take_host(cursor);
 	while ((status = gt_cursor_next(cursor, &item)) == 1) {
@@ -344,7 +353,7 @@ static int read_items(struct reading_state *s)
 			add_call(s, item);
 		}
 	}
-	gt_cursor_destroy(cursor);
+	cleanup_pop(&cleanup);
 	end_thread(s);
 	progress_report(&d->progress, "reading", total, total);
 	return status;
@@ -457,9 +466,9 @@ static void renumber(const uint32_t *to, uint32_t *node)
 static void sort_nodes(struct depend *d)
 {
 	struct depend_reading *r = d->reading;
-	struct sorted_node *order = allocate_list(d->node_count + 1, sizeof *order);
+	struct sorted_node *order = allocate_scratch(d->node_count + 1, sizeof *order);
+	uint32_t *to = allocate_scratch(d->node_count + 1, sizeof *to);
 	struct depend_node *nodes = allocate_list(d->node_count + 1, sizeof *nodes);
-	uint32_t *to = allocate_list(d->node_count + 1, sizeof *to);
 
 	for (size_t i = 0; i < d->node_count; i++) {
 		const struct depend_node *n = &d->nodes[i];
@@ -485,8 +494,8 @@ static void sort_nodes(struct depend *d)
 			nodes[i].launcher = r->calls[nodes[i].call].first;
 	free(d->nodes);
 	d->nodes = nodes;
-	free(order);
-	free(to);
+	free_scratch(order);
+	free_scratch(to);
 }
 
 int depend_read(struct depend *d)

@@ -220,7 +220,7 @@ static int compare_spans(const void *a, const void *b)
 static struct inside find_inside(const struct replay *r)
 {
 	const struct depend *d = r->depend;
-	struct inside in = {.list = allocate_list(d->range_count + 1, sizeof *in.list)};
+	struct inside in = {.list = allocate_scratch(d->range_count + 1, sizeof *in.list)};
 
 	for (size_t i = 0; i < d->range_count; i++)
 		in.list[i] = (struct inside_span){.from = new_time(r, d->ranges[i].first,
@@ -319,7 +319,7 @@ struct replay_path replay_find_path(const struct replay *r)
 	}
 	/* the last range may end after the last call */
 	p.shares[0].ns += inside_between(&in, r->end[r->last], r->until);
-	free(in.list);
+	free_scratch(in.list);
 	for (size_t c = 0; d->range_count && c < p.count; c++)
 		p.shares[c].ns /= d->range_count;
 	qsort(p.shares, p.count, sizeof *p.shares, compare_shares);
@@ -358,7 +358,7 @@ size_t replay_rank_removals(struct replay *r, const struct replay_change *base,
 			    struct replay_candidate *out, size_t most)
 {
 	const struct depend *d = r->depend;
-	struct replay_candidate *all = allocate_list(d->class_count, sizeof *all);
+	struct replay_candidate *all = allocate_scratch(d->class_count, sizeof *all);
 	size_t count = 0;
 
 	for (size_t c = 0; c < d->class_count; c++)
@@ -380,6 +380,6 @@ size_t replay_rank_removals(struct replay *r, const struct replay_change *base,
 		out[count++].length = r->length;
 	}
 	qsort(out, count, sizeof *out, compare_by_length);
-	free(all);
+	free_scratch(all);
 	return count;
 }

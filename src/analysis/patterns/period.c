@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/base/guard_memory.h"
-#include "analysis/base/lookup.h"
 
 enum {
 	CANDIDATES = 24,
@@ -14,8 +13,9 @@ enum {
 	MATCH_PERCENT = 95, /* share of activities that must repeat */
 };
 
-/* How often a name occurs, and how often @length items after the same name. */
 struct name_count {
+	size_t last; /* index + 1 of the latest item of the name; 0: none */
+	/* how often the name occurs, and how often @length items after the same name */
 	uint32_t items, matches;
 };
 
@@ -53,25 +53,23 @@ static size_t count_matches(const struct period_item *items, size_t from, size_t
 
 /* Count the distances between successive items of one name. votes[d]: number of items at distance
  * d. */
-static void count_distances(const struct period_item *items, size_t count, uint32_t *votes)
+static void count_distances(const struct period_item *items, size_t count, struct name_count *names,
+			    uint32_t *votes)
 {
-	struct idmap last = {0};
-
 	for (size_t i = 0; i < count; i++) {
-		uint32_t before = idmap_get(&last, items[i].name);
+		size_t *last = &names[items[i].name].last;
 
-		if (before != LOOKUP_NONE && i - before < LENGTH_MOST)
-			votes[i - before]++;
-		idmap_put(&last, items[i].name, (uint32_t)i);
+		if (*last && i + 1 - *last < LENGTH_MOST)
+			votes[i + 1 - *last]++;
+		*last = i + 1;
 	}
-	idmap_fini(&last);
 }
 
 /* Return the smallest of the frequent distances at which nearly all items repeat; 0: none. The
  * first third of the items may differ, because programs start slowly. */
 static size_t find_length(const struct period_item *items, size_t count)
 {
-	uint32_t *votes = allocate_list(LENGTH_MOST, sizeof *votes);
+	uint32_t *votes = allocate_scratch(LENGTH_MOST, sizeof *votes);
 	size_t best[CANDIDATES], candidates = 0, length = 0;
 	const size_t from = count / 3;
 	struct name_count *names;
@@ -80,8 +78,8 @@ static size_t find_length(const struct period_item *items, size_t count)
 	for (size_t i = 0; i < count; i++)
 		if (items[i].name >= name_count)
 			name_count = items[i].name + 1;
-	names = allocate_list(name_count, sizeof *names);
-	count_distances(items, count, votes);
+	names = allocate_scratch(name_count, sizeof *names);
+	count_distances(items, count, names, votes);
 	for (size_t d = 1; d < LENGTH_MOST; d++) {
 		size_t at;
 
@@ -98,8 +96,8 @@ static size_t find_length(const struct period_item *items, size_t count)
 		if ((!length || best[i] < length) &&
 		    repeats(items, from, count, best[i], names, name_count))
 			length = best[i];
-	free(names);
-	free(votes);
+	free_scratch(names);
+	free_scratch(votes);
 	return length;
 }
 
@@ -166,7 +164,7 @@ bool period_find(const struct period_item *items, size_t count, struct period *o
 	first += find_phase(items, first, count, length);
 	if (count < first + length * (PERIOD_STEPS_LEAST + 1))
 		return false;
-	lengths = allocate_list(count / length + 1, sizeof *lengths);
+	lengths = allocate_scratch(count / length + 1, sizeof *lengths);
 	for (size_t i = first; i + length < count; i += length)
 		lengths[steps++] = time_between(&items[i], &items[i + length]);
 	out->length = (uint32_t)length;
@@ -180,6 +178,6 @@ bool period_find(const struct period_item *items, size_t count, struct period *o
 	out->median_ns = lengths[steps / 2];
 	out->low_ns = lengths[steps / 10];
 	out->high_ns = lengths[steps - 1 - steps / 10];
-	free(lengths);
+	free_scratch(lengths);
 	return true;
 }
