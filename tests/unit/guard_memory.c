@@ -71,12 +71,14 @@ static void note(void *data)
 
 static int run_out_with_cleanups(void *data)
 {
-	struct cleanup a, b, c;
+	struct cleanup a, b, c, d;
 
 	cleanup_push(&a, note, "a");
 	cleanup_push(&b, note, "b");
 	cleanup_push(&c, note, "c");
+	cleanup_push(&d, note, "d");
 	cleanup_pop(&b);
+	cleanup_cancel(&d);
 	return run_out(data);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* analysis/idle/idle.h: gaps in captures that are in memory, exact to the nanosecond. */
+#include "analysis/idle/idle_read.h"
+#include "failing_memory.h"
 #include "idle_case.h"
 
 UNIT_TEST(a_gap_is_split_at_the_begin_and_the_end_of_calls)
@@ -311,6 +313,41 @@ UNIT_TEST(a_call_that_says_how_large_a_launch_is_builds_and_loads_nothing)
 		 GT_IDLE_OTHER_CALL);
 	CHECK_EQ(cause_of_call(GT_DOMAIN_CUDA_RUNTIME, "__cudaPopCallConfiguration"),
 		 GT_IDLE_OTHER_CALL);
+}
+
+static void count_part(void *to, const struct gt_idle_part *part)
+{
+	(void)part;
+	++*(int *)to;
+}
+
+static int read_parts(void *data)
+{
+	*(int *)data = 0;
+	return idle_read(
+		&(struct idle_reading){.capture = &c, .all = true, .each = count_part, .to = data});
+}
+
+/* idle_read() releases everything. */
+static void release_nothing(void *data)
+{
+	(void)data;
+}
+
+UNIT_TEST(each_allocation_may_fail)
+{
+	int parts;
+
+	begin();
+	c.string[1] = "_Z4gemmv";
+	c.counts[0].recorded[GT_CLASS_DEVICE][GT_DOMAIN_OPENCL] = 2;
+	pause_between(2200, 2600);
+	add_launch(1000, 1100, 1200, 2000);
+	fake_call(&c, 0, "clFinish", 1500, 2300, 0, NULL);
+	add_launch(3000, 3100, 3250, 4000);
+	CHECK_GT(fail_each_allocation(read_parts, release_nothing, &parts), 10);
+	CHECK_GT(parts, 3);
+	fake_capture_fini(&c);
 }
 
 UNIT_TEST(captures_without_gaps_have_no_idle_time)

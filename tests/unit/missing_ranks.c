@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing_memory.h"
 #include "record/operation.h"
 #include "unit.h"
 
@@ -89,6 +90,17 @@ static void begin(unsigned process, uint32_t op, uint64_t communicator, unsigned
 							   .rank = -1};
 }
 
+static int find_verdict(void *data)
+{
+	hang_find(&job, data);
+	return 0;
+}
+
+static void release_verdict(void *data)
+{
+	hang_fini(data);
+}
+
 /* Check the sentences, which @wanted has on a line each. */
 static void check_verdict(const char *file, int line, const char *wanted)
 {
@@ -96,6 +108,7 @@ static void check_verdict(const char *file, int line, const char *wanted)
 	char text[8192] = "";
 	size_t used = 0;
 
+	fail_each_allocation(find_verdict, release_verdict, &v);
 	hang_find(&job, &v);
 	for (size_t i = 0; i < v.count; i++)
 		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "\n" : "",

@@ -2,30 +2,10 @@
 /* analysis/patterns/period.h: sequences with a known period, and without one. */
 #include "analysis/patterns/period.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "analysis/base/guard_memory.h"
+#include "failing_memory.h"
 #include "unit.h"
 
 enum { MOST = 1 << 16, US = 1000 };
-
-/* Number of allocations until one fails; negative: all succeed. */
-static int fail_after = -1;
-
-void *__real_calloc(size_t count, size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-	return fail_after >= 0 && fail_after-- == 0 ? NULL : __real_calloc(count, bytes);
-}
-
-void *__real_realloc(void *old, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes)
-{
-	return fail_after >= 0 && fail_after-- == 0 ? NULL : __real_realloc(old, bytes);
-}
 
 static struct period_item items[MOST];
 static size_t count;
@@ -133,20 +113,18 @@ static int find_in_guard(void *data)
 	return 0;
 }
 
+static void release_nothing(void *data)
+{
+	(void)data;
+}
+
 UNIT_TEST(each_allocation_may_fail)
 {
 	bool is_found = false;
-	int n = 0, status;
 
 	for (int i = 0; i < 20; i++)
 		add_step("bccda");
-	do {
-		fail_after = n++;
-		status = guard_memory(find_in_guard, &is_found);
-		fail_after = -1;
-		CHECK(!status || status == -ENOMEM);
-	} while (status);
-	CHECK(n > 3);
+	CHECK_EQ(fail_each_allocation(find_in_guard, release_nothing, &is_found), 3);
 	CHECK(is_found);
 	CHECK_EQ(found.length, 5);
 }

@@ -59,13 +59,18 @@ void cleanup_push(struct cleanup *c, void (*run)(void *data), void *data)
 	newest = c;
 }
 
-void cleanup_pop(struct cleanup *c)
+void cleanup_cancel(struct cleanup *c)
 {
 	struct cleanup **link = &newest;
 
 	while (*link != c)
 		link = &(*link)->older;
 	*link = c->older;
+}
+
+void cleanup_pop(struct cleanup *c)
+{
+	cleanup_cancel(c);
 	c->run(c->data);
 }
 

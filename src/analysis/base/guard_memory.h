@@ -7,8 +7,8 @@
  *         └─ run cleanups, newest first; longjmp(): -ENOMEM ───┘
  *
  * The structs that @step fills stay consistent, because a table is replaced only after its new
- * memory was allocated; the caller releases them as after any other error. What only a function
- * inside @step knows is lost, unless it is a scratch list or has a cleanup. */
+ * memory was allocated; the caller releases them as after any other error. Memory that only a local
+ * variable refers to is lost, unless it is a scratch list or has a cleanup. */
 #ifndef GPUTAP_ANALYSIS_BASE_GUARD_MEMORY_H
 #define GPUTAP_ANALYSIS_BASE_GUARD_MEMORY_H
 
@@ -41,6 +41,8 @@ struct cleanup {
 void cleanup_push(struct cleanup *c, void (*run)(void *data), void *data);
 /* Remove a cleanup, which need not be the newest, and run it. */
 void cleanup_pop(struct cleanup *c);
+/* Remove a cleanup and do not run it: the caller returns what it would release. */
+void cleanup_cancel(struct cleanup *c);
 
 /**
  * allocate_scratch() - like allocate_list(), for a list that only one function uses

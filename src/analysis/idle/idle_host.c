@@ -380,14 +380,21 @@ static void step_call(struct walk *w, const struct gt_item *call)
 	w->calls[w->call_count++] = w->next;
 }
 
+static void destroy_cursor(void *data)
+{
+	gt_cursor_destroy(data);
+}
+
 static int walk_calls(struct walk *w)
 {
 	const struct gt_item *items;
 	struct gt_cursor *cursor;
+	struct cleanup cleanup;
 	int count, rc = gt_cursor_create(w->idle->capture, &cursor);
 
 	if (rc)
 		return rc;
+	cleanup_push(&cleanup, destroy_cursor, cursor);
 	/* otherwise, blocks at the edge of a time range would be read only in part */
 	if (gt_capture_is_filtered(w->idle->capture))
 		gt_cursor_take_all(cursor);
@@ -409,22 +416,32 @@ static int walk_calls(struct walk *w)
 			step_call(w, &items[i]);
 		}
 	}
-	gt_cursor_destroy(cursor);
+	cleanup_pop(&cleanup);
 	return count < 0 ? count : 0;
+}
+
+static void fini_walk(void *data)
+{
+	struct walk *w = data;
+
+	free(w->processes);
+	free(w->calls);
+	free(w->ranges);
+	free(w->gaps);
 }
 
 int idle_walk_host(struct idle *s)
 {
 	struct walk w = {.idle = s, .thread = LOOKUP_NONE, .process = UINT32_MAX};
 	size_t processes = gt_capture_process_count(s->capture);
+	struct cleanup cleanup;
 	int rc;
 
+	cleanup_push(&cleanup, fini_walk, &w);
 	w.processes = allocate_list(processes, 1);
 	rc = idle_lines_begin(s);
-	if (rc) {
-		free(w.processes);
-		return rc;
-	}
+	if (rc)
+		goto done;
 	read_gap(&w);
 	read_range(&w);
 	rc = walk_calls(&w);
@@ -432,9 +449,7 @@ int idle_walk_host(struct idle *s)
 	/* the remaining gaps belong to threads without records */
 	for (w.thread = LOOKUP_NONE; !rc && w.has_gap; read_gap(&w))
 		open_gap(&w, &w.next_gap);
-	free(w.processes);
-	free(w.calls);
-	free(w.ranges);
-	free(w.gaps);
+done:
+	cleanup_pop(&cleanup);
 	return rc ? rc : w.status;
 }

@@ -10,6 +10,7 @@
 #include "util/demangle.h"
 
 struct reading {
+	struct gt_cursor *cursor;
 	struct idle idle;
 	struct texts names;
 	struct idmap strings; /* process << 32 | string id -> name */
@@ -42,6 +43,7 @@ static void keep_part(void *to, const struct gt_idle_part *part)
 static uint32_t name_of(struct reading *r, const struct gt_item *activity)
 {
 	uint64_t key = (uint64_t)activity->process << 32 | activity->name;
+	struct cleanup cleanup;
 	const char *text;
 	char *readable;
 	uint32_t name;
@@ -53,8 +55,9 @@ static uint32_t name_of(struct reading *r, const struct gt_item *activity)
 		return name;
 	text = gt_capture_string(r->capture, activity->process, activity->name);
 	readable = r->asked->mangled ? NULL : gt_demangle(text);
+	cleanup_push(&cleanup, free, readable);
 	name = texts_put(&r->names, readable ? readable : text);
-	free(readable);
+	cleanup_pop(&cleanup);
 	idmap_put(&r->strings, key, name);
 	return name;
 }
@@ -124,20 +127,20 @@ static int step(struct reading *r, const struct gt_item *item)
 static int read_capture(struct reading *r)
 {
 	const struct gt_item *item;
-	struct gt_cursor *cursor;
 	struct gt_range range;
-	int status = gt_cursor_create(r->capture, &cursor);
+	int status = gt_cursor_create(r->capture, &r->cursor);
 
 	if (status)
 		return status;
-	gt_cursor_take_all(cursor);
-	gt_cursor_take_host(cursor);
-	while ((status = gt_cursor_next(cursor, &item)) == 1)
+	gt_cursor_take_all(r->cursor);
+	gt_cursor_take_host(r->cursor);
+	while ((status = gt_cursor_next(r->cursor, &item)) == 1)
 		if ((status = step(r, item)))
 			break;
 	while (!status && gt_ranges_rest(&r->ranges, &range))
 		idle_add_range(&r->idle, &range, texts_put(&r->names, range.name));
-	gt_cursor_destroy(cursor);
+	gt_cursor_destroy(r->cursor);
+	r->cursor = NULL;
 	return status;
 }
 
@@ -157,6 +160,22 @@ static bool may_have_activity(const struct gt_capture *capture)
 	return false;
 }
 
+static void fini_reading(void *data)
+{
+	struct reading *r = data;
+
+	gt_cursor_destroy(r->cursor);
+	idle_fini(&r->idle);
+	for (uint32_t d = 0; r->lists && d < r->device_count; d++)
+		unrecorded_list_fini(&r->lists[d]);
+	free(r->lists);
+	unrecorded_fini(&r->unrecorded);
+	sorter_fini(&r->parts);
+	gt_ranges_fini(&r->ranges);
+	idmap_fini(&r->strings);
+	texts_fini(&r->names);
+}
+
 int idle_read(const struct idle_reading *reading)
 {
 	const struct gt_capture *capture = reading->capture;
@@ -165,11 +184,13 @@ int idle_read(const struct idle_reading *reading)
 			    .parts = {.row_bytes = sizeof(struct gt_idle_part),
 				      .compare = compare_parts,
 				      .packed_most = reading->packed_most}};
+	struct cleanup cleanup;
 	const void *part;
 	int status;
 
 	if (!may_have_activity(capture))
 		return 0;
+	cleanup_push(&cleanup, fini_reading, &r);
 	r.idle.capture = capture;
 	r.idle.names = &r.names;
 	r.idle.each = keep_part;
@@ -184,14 +205,6 @@ int idle_read(const struct idle_reading *reading)
 		reading->each(reading->to, part);
 		status = 0;
 	}
-	idle_fini(&r.idle);
-	for (uint32_t d = 0; r.lists && d < r.device_count; d++)
-		unrecorded_list_fini(&r.lists[d]);
-	free(r.lists);
-	unrecorded_fini(&r.unrecorded);
-	sorter_fini(&r.parts);
-	gt_ranges_fini(&r.ranges);
-	idmap_fini(&r.strings);
-	texts_fini(&r.names);
+	cleanup_pop(&cleanup);
 	return status;
 }

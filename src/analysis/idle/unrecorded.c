@@ -118,16 +118,23 @@ static void add_span(struct unrecorded_list *l, uint64_t start, uint64_t end)
 	l->spans[l->count++] = (struct unrecorded_span){start, end};
 }
 
+static void fini_list(void *data)
+{
+	unrecorded_list_fini(data);
+}
+
 /* Compute the list. In times without a live process, the previous state continues, because a
  * process that began in a pause may have left no trace. Such a time counts as unrecorded only if a
  * pause follows. */
 static struct unrecorded_list sweep(struct edges *e)
 {
 	struct unrecorded_list list = {0};
+	struct cleanup cleanup;
 	int open[EDGE_KINDS] = {0};
 	uint64_t from = 0, nobody_from = 0;
 	bool was_paused = false, nobody = false;
 
+	cleanup_push(&cleanup, fini_list, &list);
 	if (e->count)
 		qsort(e->edges, e->count, sizeof *e->edges, compare_edges);
 	for (size_t i = 0; i < e->count;) {
@@ -148,7 +155,15 @@ static struct unrecorded_list sweep(struct edges *e)
 		was_paused = !open[EDGE_RECORDED] && open[EDGE_PAUSED];
 		from = time;
 	}
+	cleanup_cancel(&cleanup);
 	return list;
+}
+
+static void fini_edges(void *data)
+{
+	struct edges *e = data;
+
+	free(e->edges);
 }
 
 struct session_span {
@@ -159,10 +174,12 @@ struct unrecorded_list unrecorded_make(const struct unrecorded *u, const struct 
 				       uint32_t device, unrecorded_match *match, const void *data)
 {
 	const size_t sessions = gt_capture_session_count(capture);
-	struct session_span *spans = allocate_list(sessions + 1, sizeof *spans);
+	struct session_span *spans = allocate_scratch(sessions + 1, sizeof *spans);
 	struct unrecorded_list list;
 	struct edges edges = {0};
+	struct cleanup cleanup;
 
+	cleanup_push(&cleanup, fini_edges, &edges);
 	for (uint32_t i = 0; i < u->count; i++) {
 		const struct unrecorded_user *user = &u->users[i];
 		const struct gt_process_info *info = gt_capture_process(capture, user->process);
@@ -182,8 +199,8 @@ struct unrecorded_list unrecorded_make(const struct unrecorded *u, const struct 
 		if (spans[i].last_ns)
 			add_session(&edges, capture, i, spans[i].first_ns, spans[i].last_ns);
 	list = sweep(&edges);
-	free(edges.edges);
-	free(spans);
+	cleanup_pop(&cleanup);
+	free_scratch(spans);
 	return list;
 }
 
@@ -192,10 +209,12 @@ struct unrecorded_list unrecorded_of_process(const struct gt_capture *capture, u
 	const struct gt_process_info *info = gt_capture_process(capture, process);
 	const struct gt_capture_session *session;
 	struct unrecorded_list list = {0};
+	struct cleanup cleanup;
 	uint64_t begin = 0;
 	size_t count;
 	const struct gt_window_info *w = gt_capture_windows(capture, process, &count);
 
+	cleanup_push(&cleanup, fini_list, &list);
 	if (info && info->session < gt_capture_session_count(capture)) {
 		session = gt_capture_session_at(capture, info->session);
 		begin = session->info.start_ns;
@@ -207,6 +226,7 @@ struct unrecorded_list unrecorded_of_process(const struct gt_capture *capture, u
 	for (size_t i = 0; i < count; i++)
 		if (!w[i].recorded && w[i].to_ns > begin)
 			add_span(&list, w[i].from_ns > begin ? w[i].from_ns : begin, w[i].to_ns);
+	cleanup_cancel(&cleanup);
 	return list;
 }
 

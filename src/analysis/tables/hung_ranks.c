@@ -228,10 +228,20 @@ static void add_others(struct finding *f, const bool *is_open, size_t count)
 	}
 }
 
+static void fini_finding(void *data)
+{
+	struct finding *f = data;
+
+	free(f->processes);
+	free(f->threads);
+	free(f->members);
+}
+
 int hung_ranks_find(struct ranks *r)
 {
 	size_t count = r->capture ? gt_capture_process_count(r->capture) : 0;
 	struct finding f = {.r = r};
+	struct cleanup cleanup;
 	bool *is_open;
 	int status;
 
@@ -246,7 +256,8 @@ int hung_ranks_find(struct ranks *r)
 	for (uint32_t i = 0; i < count; i++)
 		if (gt_capture_process(r->capture, i)->end_ns > f.look_ns)
 			f.look_ns = gt_capture_process(r->capture, i)->end_ns;
-	is_open = allocate_list(count, sizeof *is_open);
+	cleanup_push(&cleanup, fini_finding, &f);
+	is_open = allocate_scratch(count, sizeof *is_open);
 	add_processes(&f, count);
 	status = add_open_calls(&f, is_open);
 	find_unknown(&f, is_open, count);
@@ -263,9 +274,7 @@ int hung_ranks_find(struct ranks *r)
 					     .least_ns = f.is_killed ? BEFORE_NS : LEAST_NS},
 			  &r->hung);
 	}
-	free(is_open);
-	free(f.processes);
-	free(f.threads);
-	free(f.members);
+	free_scratch(is_open);
+	cleanup_pop(&cleanup);
 	return status;
 }

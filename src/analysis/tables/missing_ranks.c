@@ -75,13 +75,14 @@ __attribute__((format(printf, 2, 3))) static void put(struct verdict *v, const c
 /* Add the line to the verdict. */
 static void end_sentence(struct verdict *v)
 {
-	char *text = allocate_list(v->used + 1, 1);
+	char *text;
 
+	GROW_LIST(v->out->sentences, v->out->count, v->out->room);
+	GROW_LIST(v->out->subjects, v->out->count, v->out->subject_room);
+	text = allocate_list(v->used + 1, 1);
 	memcpy(text, v->line, v->used);
 	if (v->used && *text >= 'a' && *text <= 'z')
 		*text = (char)(*text - 'a' + 'A');
-	GROW_LIST(v->out->sentences, v->out->count, v->out->room);
-	GROW_LIST(v->out->subjects, v->out->count, v->out->subject_room);
 	v->out->subjects[v->out->count] = v->subject;
 	v->out->sentences[v->out->count++] = text;
 	v->subject = (struct hang_subject){0};
@@ -449,8 +450,8 @@ static bool does_the_same(const struct verdict *v, const struct part *a, const s
 /* Say what the members that are not in the call do, in one sentence per activity. */
 static void describe_missing(struct verdict *v, uint64_t sequence)
 {
-	bool *done = allocate_list(v->part_count + 1, sizeof *done);
-	uint32_t *ranks = allocate_list(v->part_count + 1, sizeof *ranks);
+	bool *done = allocate_scratch(v->part_count + 1, sizeof *done);
+	uint32_t *ranks = allocate_scratch(v->part_count + 1, sizeof *ranks);
 
 	for (size_t i = 0; i < v->part_count; i++) {
 		const struct part *part = &v->parts[i];
@@ -478,8 +479,8 @@ static void describe_missing(struct verdict *v, uint64_t sequence)
 		put(v, ".");
 		end_sentence(v);
 	}
-	free(ranks);
-	free(done);
+	free_scratch(ranks);
+	free_scratch(done);
 }
 
 /* Say that members wait at the same number in different calls. Return false if the calls agree. */
@@ -533,7 +534,7 @@ static bool has_unknown(const struct verdict *v)
 /* Describe the call in which members wait. */
 static void describe_call(struct verdict *v, uint64_t communicator, uint64_t sequence)
 {
-	struct selected s = {.ranks = allocate_list(v->part_count + 1, sizeof(uint32_t))};
+	struct selected s = {.ranks = allocate_scratch(v->part_count + 1, sizeof(uint32_t))};
 	bool differs = describe_difference(v, communicator, sequence, &s), missing;
 	uint32_t op = 0;
 
@@ -577,7 +578,7 @@ static void describe_call(struct verdict *v, uint64_t communicator, uint64_t seq
 		end_sentence(v);
 	}
 	describe_missing(v, sequence);
-	free(s.ranks);
+	free_scratch(s.ranks);
 }
 
 /* Collective calls that a kernel or a later call completes ---------------------------------- */
@@ -593,7 +594,7 @@ static bool is_begun_only(uint32_t op)
  * that has started it is in a call. */
 static void describe_begun(struct verdict *v, uint64_t communicator)
 {
-	struct selected s = {.ranks = allocate_list(2 * v->part_count + 1, sizeof(uint32_t))};
+	struct selected s = {.ranks = allocate_scratch(2 * v->part_count + 1, sizeof(uint32_t))};
 	uint32_t *waiting = s.ranks + v->part_count, op = 0, in = 0;
 	uint64_t last = 0, least_ns = UINT64_MAX, most_ns = 0;
 	size_t waiting_count = 0;
@@ -632,7 +633,7 @@ static void describe_begun(struct verdict *v, uint64_t communicator)
 	end_sentence(v);
 	describe_missing(v, last);
 done:
-	free(s.ranks);
+	free_scratch(s.ranks);
 }
 
 /* All communicators -------------------------------------------------------------------------- */
@@ -661,7 +662,7 @@ static void describe_communicator(struct verdict *v, uint64_t communicator)
 	size_t count = 0;
 
 	collect_parts(v, communicator);
-	calls = allocate_list(v->part_count + 1, sizeof *calls);
+	calls = allocate_scratch(v->part_count + 1, sizeof *calls);
 	for (size_t i = 0; i < v->part_count; i++)
 		if (v->parts[i].thread)
 			calls[count++] = v->parts[i].begun;
@@ -670,13 +671,13 @@ static void describe_communicator(struct verdict *v, uint64_t communicator)
 		describe_call(v, communicator, calls[i]);
 	if (!count)
 		describe_begun(v, communicator);
-	free(calls);
+	free_scratch(calls);
 }
 
 static void describe_communicators(struct verdict *v)
 {
 	const struct hang_job *job = v->job;
-	uint64_t *ids = allocate_list(job->thread_count + job->member_count + 1, sizeof *ids);
+	uint64_t *ids = allocate_scratch(job->thread_count + job->member_count + 1, sizeof *ids);
 	size_t count = 0;
 
 	for (size_t i = 0; i < job->thread_count; i++)
@@ -687,15 +688,15 @@ static void describe_communicators(struct verdict *v)
 	count = sort_ids(ids, count);
 	for (size_t i = 0; i < count; i++)
 		describe_communicator(v, ids[i]);
-	free(ids);
+	free_scratch(ids);
 }
 
 /* Describe collective calls on communicators that have no id, one sentence per call. */
 static void describe_not_known(struct verdict *v)
 {
 	const struct hang_job *job = v->job;
-	bool *done = allocate_list(job->thread_count + 1, sizeof *done);
-	uint32_t *ranks = allocate_list(v->count + 1, sizeof *ranks);
+	bool *done = allocate_scratch(job->thread_count + 1, sizeof *done);
+	uint32_t *ranks = allocate_scratch(v->count + 1, sizeof *ranks);
 
 	for (size_t i = 0; i < v->count; i++) {
 		const struct hang_thread *t =
@@ -727,8 +728,8 @@ static void describe_not_known(struct verdict *v)
 		    count == 1 ? "its" : "their");
 		end_sentence(v);
 	}
-	free(ranks);
-	free(done);
+	free_scratch(ranks);
+	free_scratch(done);
 }
 
 /* Messages and cycles ------------------------------------------------------------------------ */
@@ -775,7 +776,7 @@ static void link_places(struct verdict *v)
 
 static void describe_cycle(struct verdict *v, size_t first)
 {
-	uint32_t *ranks = allocate_list(v->count + 1, sizeof *ranks);
+	uint32_t *ranks = allocate_scratch(v->count + 1, sizeof *ranks);
 	uint64_t least_ns = UINT64_MAX, most_ns = 0;
 	size_t count = 0, at = first;
 
@@ -801,7 +802,7 @@ static void describe_cycle(struct verdict *v, size_t first)
 	}
 	put(v, count > CYCLE_NAMED ? " and so on." : ".");
 	end_sentence(v);
-	free(ranks);
+	free_scratch(ranks);
 }
 
 /* Find the cycles of places that wait for each other. Each place waits for at most one. */
@@ -892,7 +893,7 @@ static void describe_messages(struct verdict *v)
 /* Name the ranks whose open calls are not known. */
 static void describe_unknown(struct verdict *v)
 {
-	uint32_t *ranks = allocate_list(v->count + 1, sizeof *ranks);
+	uint32_t *ranks = allocate_scratch(v->count + 1, sizeof *ranks);
 	size_t count = 0;
 
 	for (size_t i = 0; i < v->count; i++)
@@ -904,7 +905,7 @@ static void describe_unknown(struct verdict *v)
 		put(v, ", because the recording has no end.");
 		end_sentence(v);
 	}
-	free(ranks);
+	free_scratch(ranks);
 }
 
 /* Name ranks that have died, or have ended with an error. */
@@ -923,11 +924,24 @@ static void describe_ended(struct verdict *v)
 	}
 }
 
+static void destroy_verdict(void *data)
+{
+	struct verdict *v = data;
+
+	free(v->subject.ranks);
+	free(v->parts);
+	free(v->place_of);
+	free(v->who);
+	free(v);
+}
+
 void hang_find(const struct hang_job *job, struct hang_verdict *out)
 {
 	struct verdict *v = allocate_list(1, sizeof *v);
 	const size_t before = out->count;
+	struct cleanup cleanup;
 
+	cleanup_push(&cleanup, destroy_verdict, v);
 	v->job = job;
 	v->out = out;
 	make_places(v);
@@ -946,10 +960,7 @@ void hang_find(const struct hang_job *job, struct hang_verdict *out)
 			end_sentence(v);
 		}
 	}
-	free(v->parts);
-	free(v->place_of);
-	free(v->who);
-	free(v);
+	cleanup_pop(&cleanup);
 }
 
 void hang_fini(struct hang_verdict *v)

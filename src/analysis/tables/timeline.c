@@ -158,7 +158,7 @@ static void merge_pending(struct timeline *t)
 	t->disorder = false;
 	from = find_span(t, t->pending[0].start);
 	tail_count = t->span_count - from;
-	tail = allocate_list(tail_count, sizeof *tail);
+	tail = allocate_scratch(tail_count, sizeof *tail);
 	if (tail_count)
 		memcpy(tail, t->spans + from, tail_count * sizeof *tail);
 	t->span_count = from;
@@ -167,7 +167,7 @@ static void merge_pending(struct timeline *t)
 			   (i < tail_count && tail[i].start <= t->pending[j].start);
 		append_span(t, old ? &tail[i++] : &t->pending[j++]);
 	}
-	free(tail);
+	free_scratch(tail);
 	t->pending_count = 0;
 	if (is_pool_full(t) && t->pending_room > PENDING_LEAST)
 		set_room(t, &t->pending, &t->pending_room, 0);
