@@ -215,22 +215,41 @@ static void disturb(double ms)
 	fprintf(stderr, "%d calls\n", calls);
 }
 
+/* Trace the parent. A thread has one tracer at a time, so wait until the collector has taken its
+ * sample. */
+static int seize_parent(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		if (!ptrace(PTRACE_SEIZE, getppid(), NULL, NULL))
+			return 1;
+		nap(1);
+	}
+	return 0;
+}
+
 /* Let a child trace this process, as a debugger does, until this process ends. */
 static void be_traced(void)
 {
+	int status;
+	pid_t stopped;
 	char c;
 
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	if (fork()) {
-		if (read(pipe_fds[0], &c, 1) != 1)
+		close(pipe_fds[1]); /* so that read() ends if the child does */
+		if (read(pipe_fds[0], &c, 1) != 1) {
+			fputs("the process could not be traced\n", stderr);
 			exit(1);
+		}
 		return;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (ptrace(PTRACE_SEIZE, getppid(), NULL, NULL) || write(pipe_fds[1], "x", 1) != 1)
+	if (!seize_parent() || write(pipe_fds[1], "x", 1) != 1)
 		_exit(1);
-	for (;;)
-		pause();
+	while ((stopped = waitpid(-1, &status, __WALL)) > 0)
+		if (WIFSTOPPED(status)) /* deliver signals */
+			ptrace(PTRACE_CONT, stopped, NULL, status >> 16 ? 0 : WSTOPSIG(status));
+	_exit(0);
 }
 
 /* Threads, each known by a call, that end while they are sampled. */
@@ -313,8 +332,7 @@ PLAIN static void be_stopped(double ms)
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	child = fork();
 	if (!child) {
-		if (ptrace(PTRACE_SEIZE, getppid(), NULL, NULL) ||
-		    ptrace(PTRACE_INTERRUPT, getppid(), NULL, NULL) ||
+		if (!seize_parent() || ptrace(PTRACE_INTERRUPT, getppid(), NULL, NULL) ||
 		    waitpid(getppid(), NULL, 0) != getppid())
 			_exit(1);
 		nap(ms);
