@@ -43,10 +43,6 @@ static enum filter_unit unit_of(enum filter_field field)
 
 static void node_destroy(struct filter_node *n)
 {
-	if (!n)
-		return;
-	node_destroy(n->left);
-	node_destroy(n->right);
 	if (n->type == NODE_REGEX)
 		regfree(&n->regex);
 	free(n->pattern);
@@ -54,11 +50,14 @@ static void node_destroy(struct filter_node *n)
 	free(n);
 }
 
-static struct filter_node *node_create(enum filter_node_type type, struct filter_node *left,
-				       struct filter_node *right)
+/* Create a node, which belongs to the filter. */
+static struct filter_node *node_create(struct parser *p, enum filter_node_type type,
+				       struct filter_node *left, struct filter_node *right)
 {
 	struct filter_node *n = allocate_list(1, sizeof *n);
 
+	n->older = p->filter->nodes;
+	p->filter->nodes = n;
 	n->type = type;
 	n->left = left;
 	n->right = right;
@@ -379,39 +378,33 @@ static struct filter_node *parse_comparison(struct parser *p, enum filter_field 
 				      : signs[s].compare >= CMP_MATCH)
 		return fail_at(p, sign_at, "'%s' takes %s", filter_field_names[field],
 			       field < FILTER_TEXT_COUNT ? "= != ~ or !~" : "= != < <= > or >=");
-	n = node_create(field >= FILTER_TEXT_COUNT ? NODE_NUMBER : NODE_TEXT, NULL, NULL);
+	n = node_create(p, field >= FILTER_TEXT_COUNT ? NODE_NUMBER : NODE_TEXT, NULL, NULL);
 	n->field = field;
 	n->compare = signs[s].compare;
 	skip_space(p);
 	value_at = p->at;
 	n->pattern = take_value(p);
 	if (!n->pattern)
-		goto fail;
+		return NULL;
 	if (n->type == NODE_NUMBER) {
 		if (field == FILTER_AT ? !parse_at(p, value_at, n) : !parse_number(p, value_at, n))
-			goto fail;
+			return NULL;
 	} else if (n->compare >= CMP_MATCH) {
 		rc = regcomp(&n->regex, n->pattern, REG_EXTENDED | REG_NOSUB);
 		if (rc) {
 			regerror(rc, &n->regex, reason, sizeof reason);
-			fail_at(p, value_at, "not a regular expression: %s", reason);
-			goto fail;
+			return fail_at(p, value_at, "not a regular expression: %s", reason);
 		}
 		n->type = NODE_REGEX;
 	} else if (!check_word(p, value_at, field, n->pattern)) {
-		goto fail;
+		return NULL;
 	} else if (field == FILTER_RANGE && is_counted(n->pattern) &&
 		   parse_occurrence(p, value_at + (*value_at == '\'' || *value_at == '"'),
 				    n->pattern, strlen(n->pattern), false, &ranges,
 				    &n->occurrence) < 0) {
-		goto fail;
+		return NULL;
 	}
-	if (p->failed)
-		goto fail;
-	return n;
-fail:
-	node_destroy(n);
-	return NULL;
+	return p->failed ? NULL : n;
 }
 
 static struct filter_node *parse_condition(struct parser *p)
@@ -433,7 +426,7 @@ static struct filter_node *parse_condition(struct parser *p)
 		if (strcasecmp(filter_field_names[f], word))
 			continue;
 		p->at += length;
-		return f == FILTER_FAILED ? node_create(NODE_FAILED, NULL, NULL)
+		return f == FILTER_FAILED ? node_create(p, NODE_FAILED, NULL, NULL)
 					  : parse_comparison(p, (enum filter_field)f);
 	}
 	near = nearest_name(word, filter_field_names);
@@ -459,7 +452,7 @@ static struct filter_node *parse_not(struct parser *p)
 	if (take_word(p, "not") || take_sign(p, "!")) {
 		inner = parse_not(p);
 		p->depth--;
-		return inner ? node_create(NODE_NOT, inner, NULL) : NULL;
+		return inner ? node_create(p, NODE_NOT, inner, NULL) : NULL;
 	}
 	if (!take_sign(p, "(")) {
 		p->depth--;
@@ -467,42 +460,52 @@ static struct filter_node *parse_not(struct parser *p)
 	}
 	inner = parse_or(p);
 	if (inner && !take_sign(p, ")")) {
-		fail_at(p, p->at, *p->at ? "expected ')', 'and' or 'or'" : "a '(' is not closed");
-		node_destroy(inner);
-		inner = NULL;
+		inner = fail_at(p, p->at,
+				*p->at ? "expected ')', 'and' or 'or'" : "a '(' is not closed");
 	}
 	p->depth--;
 	return inner;
 }
 
 /* Build a balanced tree of the nodes, because matching recurses once per level. */
-static struct filter_node *join_nodes(enum filter_node_type type, struct filter_node **nodes,
-				      size_t count)
+static struct filter_node *join_nodes(struct parser *p, enum filter_node_type type,
+				      struct filter_node **nodes, size_t count)
 {
 	if (count == 1)
 		return nodes[0];
-	return node_create(type, join_nodes(type, nodes, count / 2),
-			   join_nodes(type, nodes + count / 2, count - count / 2));
+	return node_create(p, type, join_nodes(p, type, nodes, count / 2),
+			   join_nodes(p, type, nodes + count / 2, count - count / 2));
+}
+
+struct chain {
+	struct filter_node **nodes;
+	size_t count, room;
+};
+
+static void fini_chain(void *data)
+{
+	struct chain *c = data;
+
+	free(c->nodes);
 }
 
 /* Parse a chain of "and" or "or". @tight: true for "and", which has a higher precedence than
  * "or". */
 static struct filter_node *parse_chain(struct parser *p, bool tight)
 {
-	struct filter_node **nodes = NULL, *joined = NULL;
-	size_t count = 0, room = 0;
+	struct filter_node *joined = NULL;
+	struct chain c = {0};
+	struct cleanup cleanup;
 
+	cleanup_push(&cleanup, fini_chain, &c);
 	do {
-		GROW_LIST(nodes, count, room);
-		nodes[count++] = tight ? parse_not(p) : parse_chain(p, true);
+		GROW_LIST(c.nodes, c.count, c.room);
+		c.nodes[c.count++] = tight ? parse_not(p) : parse_chain(p, true);
 	} while (!p->failed &&
 		 (take_word(p, tight ? "and" : "or") || take_sign(p, tight ? "&&" : "||")));
-	if (p->failed)
-		while (count)
-			node_destroy(nodes[--count]);
-	else
-		joined = join_nodes(tight ? NODE_AND : NODE_OR, nodes, count);
-	free(nodes);
+	if (!p->failed)
+		joined = join_nodes(p, tight ? NODE_AND : NODE_OR, c.nodes, c.count);
+	cleanup_pop(&cleanup);
 	return joined;
 }
 
@@ -511,28 +514,42 @@ static struct filter_node *parse_or(struct parser *p)
 	return parse_chain(p, false);
 }
 
+static void destroy_filter(void *data)
+{
+	filter_destroy(data);
+}
+
 struct filter *filter_create(const char *expression, filter_texts_fn *texts, void *data,
 			     struct filter_error *error)
 {
 	struct filter *f = allocate_list(1, sizeof *f);
 	struct parser p = {.filter = f, .text = expression, .at = expression, .error = error};
+	struct cleanup cleanup;
 
 	*f = (struct filter){.texts = texts, .data = data};
+	cleanup_push(&cleanup, destroy_filter, f);
 	f->root = parse_or(&p);
 	skip_space(&p);
 	if (f->root && *p.at)
 		fail_at(&p, p.at, "expected 'and' or 'or'");
-	if (!p.failed)
-		return f;
-	filter_destroy(f);
-	return NULL;
+	if (p.failed) {
+		cleanup_pop(&cleanup);
+		return NULL;
+	}
+	cleanup_cancel(&cleanup);
+	return f;
 }
 
 void filter_destroy(struct filter *f)
 {
 	if (!f)
 		return;
-	node_destroy(f->root);
+	while (f->nodes) {
+		struct filter_node *n = f->nodes;
+
+		f->nodes = n->older;
+		node_destroy(n);
+	}
 	for (uint32_t i = 0; i < f->occurrence_count; i++) {
 		free(f->occurrences[i].name);
 		free(f->occurrences[i].spans);

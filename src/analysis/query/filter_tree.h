@@ -36,6 +36,7 @@ struct filter_point {
 struct filter_node {
 	enum filter_node_type type;
 	struct filter_node *left, *right;
+	struct filter_node *older; /* in filter.nodes */
 	enum filter_field field;
 	enum filter_comparison compare;
 	/* first and last number of an interval (=, != with A..B); otherwise equal */
@@ -65,6 +66,7 @@ struct filter_occurrence {
 
 struct filter {
 	struct filter_node *root;
+	struct filter_node *nodes; /* all nodes, newest first, also those outside the tree */
 	struct filter_occurrence *occurrences;
 	uint32_t occurrence_count;
 	uint64_t origin_ns, end_ns; /* start and end of the capture */

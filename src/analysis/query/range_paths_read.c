@@ -29,6 +29,8 @@ struct ranges_read {
 	struct texts *names;
 	struct filter *filter;
 	const struct gt_capture *capture;
+	struct gt_cursor *cursor; /* NULL: none is open */
+	struct gt_ranges ranges;
 	struct timed_range *timed;
 	uint32_t timed_count, timed_room;
 	struct sorter counted;
@@ -80,6 +82,12 @@ static uint32_t find_timed(const struct ranges_read *r, uint64_t thread)
 	return low;
 }
 
+static void close_cursor(struct ranges_read *r)
+{
+	gt_cursor_destroy(r->cursor);
+	r->cursor = NULL;
+}
+
 /* Find the last call in each range for which only the end time is known. A thread's calls are read
  * in order of their start. If a range ended before a call, the range's last call is an earlier
  * one. */
@@ -87,9 +95,8 @@ static int end_timed(struct ranges_read *r)
 {
 	uint64_t thread = UINT64_MAX, last = 0;
 	const struct gt_item *item;
-	struct gt_cursor *cursor;
 	uint32_t next = 0;
-	int rc = gt_cursor_create(r->capture, &cursor);
+	int rc = gt_cursor_create(r->capture, &r->cursor);
 
 	if (rc)
 		return rc;
@@ -97,7 +104,7 @@ static int end_timed(struct ranges_read *r)
 	do {
 		uint64_t of = 0;
 
-		rc = gt_cursor_next(cursor, &item);
+		rc = gt_cursor_next(r->cursor, &item);
 		if (rc == 1 && item->kind != GT_RECORD_CALL)
 			continue;
 		if (rc == 1)
@@ -116,7 +123,7 @@ static int end_timed(struct ranges_read *r)
 		}
 		last = rc == 1 ? item->id : 0;
 	} while (rc == 1);
-	gt_cursor_destroy(cursor);
+	close_cursor(r);
 	return rc;
 }
 
@@ -198,29 +205,38 @@ static int count_ranges(struct ranges_read *r)
 
 static int read_ranges(struct ranges_read *r)
 {
-	struct gt_ranges ranges = {0};
 	struct gt_range range;
 	const struct gt_item *item;
-	struct gt_cursor *cursor;
-	int rc = gt_cursor_create(r->capture, &cursor);
+	int rc = gt_cursor_create(r->capture, &r->cursor);
 
 	if (rc)
 		return rc;
-	gt_cursor_take_marks(cursor);
-	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
+	gt_cursor_take_marks(r->cursor);
+	while ((rc = gt_cursor_next(r->cursor, &item)) == 1) {
 		if (item->kind != GT_RECORD_CALL || !gt_mark_of(item->op))
 			continue;
-		rc = gt_ranges_step(&ranges, item, &range);
+		rc = gt_ranges_step(&r->ranges, item, &range);
 		if (rc < 0)
 			break;
 		if (rc)
 			take_range(r, &range, false);
 	}
-	while (!rc && gt_ranges_rest(&ranges, &range))
+	while (!rc && gt_ranges_rest(&r->ranges, &range))
 		take_range(r, &range, true);
-	gt_ranges_fini(&ranges);
-	gt_cursor_destroy(cursor);
+	close_cursor(r);
 	return rc < 0 ? rc : 0;
+}
+
+static void fini_reading(void *data)
+{
+	struct ranges_read *r = data;
+
+	gt_cursor_destroy(r->cursor);
+	gt_ranges_fini(&r->ranges);
+	sorter_fini(&r->counted);
+	free(r->named);
+	free(r->asked);
+	free(r->timed);
 }
 
 int range_paths_read(struct range_paths *e, struct texts *names, struct filter *f,
@@ -232,15 +248,15 @@ int range_paths_read(struct range_paths *e, struct texts *names, struct filter *
 				.capture = capture,
 				.counted = {.row_bytes = sizeof(struct counted_range),
 					    .compare = compare_counted}};
-	int rc = read_ranges(&r);
+	struct cleanup cleanup;
+	int rc;
 
+	cleanup_push(&cleanup, fini_reading, &r);
+	rc = read_ranges(&r);
 	if (!rc)
 		rc = count_ranges(&r);
 	if (!rc && r.timed_count)
 		rc = end_timed(&r);
-	sorter_fini(&r.counted);
-	free(r.named);
-	free(r.asked);
-	free(r.timed);
+	cleanup_pop(&cleanup);
 	return rc < 0 ? rc : range_paths_finish(e);
 }
