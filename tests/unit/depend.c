@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/depend/depend_parts.h"
 #include "analysis/depend/replay.h"
 #include "failing_memory.h"
 #include "fake_capture.h"
@@ -19,6 +20,8 @@ static struct depend d;
 static struct replay r;
 static struct replay_path path;
 static char names[FAKE_MAX][16];
+static size_t joints;
+static const char *range;
 static float kernel_factor = 1, call_factor = 1;
 static const uint64_t queue[16] = {0xabc};
 
@@ -58,7 +61,7 @@ static int read_capture(void *data)
 	for (size_t i = 0; i < c.items; i++)
 		if (c.item[i].args)
 			c.item[i].args = c.args[i];
-	d = (struct depend){.capture = &c, .scale = scale};
+	d = (struct depend){.capture = &c, .scale = scale, .range = range};
 	return depend_read(&d);
 }
 
@@ -194,6 +197,7 @@ static int replay_removals(void *data)
 		return status;
 	replay_init(&r, &d);
 	replay_run(&r, &change);
+	joints = d.reading->joint_count;
 	path = replay_find_path(&r);
 	CHECK_GT(replay_rank_removals(&r, &change, removals, 4), 1);
 	return 0;
@@ -207,8 +211,20 @@ static void release_all(void *data)
 	depend_fini(&d);
 }
 
+static void add_barrier(uint32_t process, uint64_t from, uint64_t to)
+{
+	static const uint64_t world[16] = {0x44000000};
+
+	struct gt_item *call = fake_call(&c, 1, "clFinish", from, to, 0, world);
+
+	call->op = gt_operation_find(GT_DOMAIN_MPI, "MPI_Barrier")->op;
+	call->process = process;
+}
+
 UNIT_TEST(each_allocation_may_fail)
 {
+	uint32_t rank;
+
 	begin();
 	add_bound_by_device();
 	/* so many names that their table grows, and mangled ones */
@@ -218,6 +234,14 @@ UNIT_TEST(each_allocation_may_fail)
 		launch((2000 + i * 10) * US, (2005 + i * 10) * US, i, (2006 + i * 10) * US,
 		       (2007 + i * 10) * US);
 	}
+	/* another rank waits for the first one */
+	add_barrier(0, 3000 * US, 3100 * US);
+	rank = fake_process(&c, 1001, "rank");
+	c.process[rank].rank.rank = 1;
+	fake_thread(&c, rank, 1, 1001, "rank");
+	add_barrier(rank, 2500 * US, 3100 * US);
+	range = "step";
 	CHECK_GT(fail_each_allocation(replay_removals, release_all, NULL), 10);
+	CHECK_GT(joints, 0);
 	finish();
 }

@@ -339,11 +339,17 @@ static void compare_call(struct one_call *c)
 		row_of_member(c, last)->last++;
 }
 
+static void fini_match(void *data)
+{
+	gt_collective_match_fini(data);
+}
+
 /* Compare all members of a communicator, starting with @first. */
 static int compare_members(struct ranks *r, size_t first, size_t members, uint64_t tolerance_ns)
 {
 	struct gt_collective_match match;
 	struct one_call c = {.r = r, .match = &match};
+	struct cleanup cleanup;
 	size_t most = 0;
 	int status;
 
@@ -355,11 +361,12 @@ static int compare_members(struct ranks *r, size_t first, size_t members, uint64
 		return 0;
 	}
 	status = gt_collective_match_init(&match, &r->collectives, first, members, tolerance_ns);
+	cleanup_push(&cleanup, fini_match, &match);
 	while (!status && gt_collective_match_next(&match))
 		compare_call(&c);
 	r->unmatched += most - match.matched;
 	r->is_unsure |= match.is_unsure;
-	gt_collective_match_fini(&match);
+	cleanup_pop(&cleanup);
 	return status;
 }
 
