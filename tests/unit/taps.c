@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define GT_DOMAIN_TINY 11
+#include "core/late.h"
 #include "core/recording.h"
 #include "core/tap.h"
 #include "generated/hip_compiler_ops.h"
@@ -346,6 +347,11 @@ static const struct gt_payload *payload(const struct gt_record_call *r, unsigned
 static void *forbidden(void)
 {
 	return mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+bool gt_is_late(void)
+{
+	return false;
 }
 
 UNIT_TEST(tap_that_nobody_asks_passes_everything_through)
