@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/* See inject_target.h.
+ *
+ * Unsafe are the places that hold, or may hold, what pthread_create() needs in the same thread:
+ *   malloc     its arena's lock and this thread's cache. malloc.c is one object file whose static
+ *              functions have no dynamic symbols, and calls between them may leave no frame. The
+ *              linker places it as a whole, so the range is everything between the exported
+ *              functions of other files around it
+ *   threads    lists of stacks (pthread_create, _exit, _detach, set*id), which have their own lock
+ *   fork, exit half of the process's state is locked or already destroyed
+ *   ld.so      the lock of thread-local storage, lazy binding
+ *   other allocators   a module that defines malloc() for the process: all of its code
+ * Not unsafe are locks of stdio and locale, which pthread_create() does not take: the worker may
+ * need them, but the stopped thread runs again by then. */
+#include "collector/inject_target.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/guard.h"
+#include "collector/inject_symbols.h"
+#include "collector/proc_files.h"
+
+enum { LINKS_MOST = 4096, INSTRUCTION_BYTES = 64, DEBUG_MAP = 8 };
+
+int gt_inject_say(struct gt_inject_why *why, int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why->text, sizeof why->text, format, args);
+	va_end(args);
+	why->status = status;
+	return status;
+}
+
+/* Ranges ------------------------------------------------------------------------------------ */
+
+static void add_unsafe(struct gt_inject_target *t, uintptr_t from, uintptr_t to)
+{
+	if (from < to && t->unsafe_count < GT_INJECT_RANGES)
+		t->unsafe[t->unsafe_count++] = (struct gt_inject_range){from, to};
+}
+
+bool gt_inject_is_unsafe(const struct gt_inject_target *t, uintptr_t pc)
+{
+	for (unsigned i = 0; i < t->unsafe_count; i++)
+		if (gt_inject_in_range(&t->unsafe[i], pc))
+			return true;
+	return false;
+}
+
+/* The functions that malloc.c exports. */
+static bool is_of_malloc(const char *name)
+{
+	static const char *const names[] = {
+		"malloc",         "free",
+		"calloc",         "realloc",
+		"memalign",       "pvalloc",
+		"valloc",         "cfree",
+		"malloc_trim",    "mallopt",
+		"mallinfo",       "mallinfo2",
+		"malloc_stats",   "malloc_info",
+		"aligned_alloc",  "malloc_usable_size",
+		"posix_memalign", "__libc_memalign",
+		"__libc_malloc",  "__libc_free",
+		"__libc_calloc",  "__libc_realloc",
+		"__libc_valloc",  "__libc_pvalloc",
+		"__libc_mallopt",
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+struct malloc_range {
+	uintptr_t low, high;     /* from the first to the end of the last function of malloc.c */
+	uintptr_t before, after; /* end and start of the functions around it */
+	bool is_known;           /* `low` and `high` are valid */
+};
+
+static void widen(const char *name, uintptr_t at, size_t bytes, void *data)
+{
+	struct malloc_range *r = data;
+
+	if (!r->is_known) {
+		if (!is_of_malloc(name))
+			return;
+		r->low = at < r->low ? at : r->low;
+		r->high = at + bytes > r->high ? at + bytes : r->high;
+	} else if (at + bytes <= r->low && at + bytes > r->before) {
+		r->before = at + bytes;
+	} else if (at >= r->high && at < r->after) {
+		r->after = at;
+	}
+}
+
+static void add_malloc(struct gt_inject_target *t, const struct gt_inject_symbols *libc)
+{
+	struct malloc_range r = {.low = UINTPTR_MAX, .after = UINTPTR_MAX};
+
+	gt_inject_symbols_each(libc, widen, &r);
+	r.is_known = true;
+	gt_inject_symbols_each(libc, widen, &r);
+	add_unsafe(t, r.before, r.after);
+}
+
+static void add_functions(struct gt_inject_target *t, const struct gt_inject_symbols *s)
+{
+	static const char *const names[] = {
+		"pthread_create",
+		"pthread_exit",
+		"pthread_detach",
+		"pthread_tryjoin_np",
+		"pthread_getattr_np",
+		"pthread_setattr_default_np",
+		"pthread_getattr_default_np",
+		"pthread_kill",
+		"pthread_sigqueue",
+		"pthread_cancel",
+		"pthread_setname_np",
+		"fork",
+		"_Fork",
+		"vfork",
+		"posix_spawn",
+		"posix_spawnp",
+		"popen",
+		"system",
+		"daemon",
+		"forkpty",
+		"wordexp",
+		"exit",
+		"quick_exit",
+		"_exit",
+		"dl_iterate_phdr",
+		"__call_tls_dtors",
+		"__libc_thread_freeres",
+		"__libc_freeres",
+		"setuid",
+		"setgid",
+		"seteuid",
+		"setegid",
+		"setreuid",
+		"setregid",
+		"setresuid",
+		"setresgid",
+		"setgroups",
+		"initgroups",
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		size_t bytes;
+		const uintptr_t at = gt_inject_symbols_find(s, names[i], &bytes);
+
+		if (at)
+			add_unsafe(t, at, at + bytes);
+	}
+}
+
+/* Modules ----------------------------------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_library(const char *name, const char *library, const char *older)
+{
+	return !strcmp(name, library) || !strncmp(name, older, strlen(older));
+}
+
+static bool is_libc(const char *name)
+{
+	return is_library(name, "libc.so.6", "libc-2.");
+}
+
+static bool is_loader(const char *name)
+{
+	return !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld-2.", 5) ||
+	       !strcmp(name, "ld.so");
+}
+
+/* Return true if the program itself uses the libc at @base. Libraries of an auditor have a link
+ * namespace with a libc of its own, which is not in the program's list. */
+static bool is_in_list(struct gt_inject_target *t, uintptr_t base)
+{
+	struct gt_inject_symbols program;
+	uintptr_t link, address;
+	char path[PATH_MAX];
+
+	if (!gt_proc_read_program((uint32_t)t->pid, path, sizeof path))
+		return false;
+	for (size_t i = 0; i < t->modules.count; i++) {
+		if (strcmp(t->modules.list[i].path, path) != 0 ||
+		    !gt_inject_symbols_open(&t->modules, t->modules.list[i].start, &program))
+			continue;
+		if (!program.debug || !gt_remote_copy((uint32_t)t->pid, program.debug + DEBUG_MAP,
+						      &link, sizeof link))
+			return false;
+		/* struct link_map: l_addr, l_name, l_ld, l_next */
+		for (int n = 0; link && n < LINKS_MOST; n++) {
+			uintptr_t entry[4];
+
+			if (!gt_remote_copy((uint32_t)t->pid, link, entry, sizeof entry))
+				return false;
+			address = entry[0];
+			if (address == base)
+				return true;
+			link = entry[3];
+		}
+	}
+	return false;
+}
+
+static int say_no_libc(const struct gt_inject_target *t, struct gt_inject_why *why)
+{
+	const uint32_t *const pid = &t->modules.pid;
+
+	for (size_t i = 0; i < t->modules.count; i++)
+		if (!strncmp(base_name(t->modules.list[i].path), "ld-musl", 7))
+			return gt_inject_say(why, -ENOTSUP,
+					     "process %u uses musl's C library, which cannot load "
+					     "gputap's libraries: build the program for glibc",
+					     *pid);
+	for (size_t i = 0; i < t->modules.count; i++)
+		if (is_loader(base_name(t->modules.list[i].path)))
+			return gt_inject_say(why, -ENOTSUP,
+					     "process %u does not use glibc: build the program for "
+					     "glibc",
+					     *pid);
+	return gt_inject_say(why, -ENOTSUP,
+			     "process %u is linked statically, so that nothing can be loaded into "
+			     "it: link the program dynamically",
+			     *pid);
+}
+
+static const char *find_sanitizer(const struct gt_inject_symbols *s)
+{
+	static const char *const names[][2] = {
+		{"__asan_init", "AddressSanitizer"},
+		{"__tsan_init", "ThreadSanitizer"},
+		{"__msan_init", "MemorySanitizer"},
+		{"__hwasan_init", "HWAddressSanitizer"},
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (gt_inject_symbols_find(s, names[i][0], NULL))
+			return names[i][1];
+	return NULL;
+}
+
+/* Look at a module that is neither libc nor the dynamic linker. */
+static int meet_module(struct gt_inject_target *t, const struct gt_remote_module *module,
+		       struct gt_inject_why *why)
+{
+	static const char *const allocators[] = {"malloc", "calloc", "realloc", "free"};
+	const uintptr_t start = module->start, end = module->end;
+	struct gt_inject_symbols s;
+	const char *sanitizer;
+
+	if (!gt_inject_symbols_open(&t->modules, start, &s))
+		return 0;
+	sanitizer = find_sanitizer(&s);
+	if (sanitizer)
+		return gt_inject_say(why, -ENOTSUP,
+				     "process %d was built with %s, which must see every thread "
+				     "from its start: build the program without it",
+				     t->pid, sanitizer);
+	for (size_t i = 0; i < sizeof allocators / sizeof *allocators; i++)
+		if (gt_inject_symbols_find(&s, allocators[i], NULL)) {
+			t->has_allocator = true;
+			add_unsafe(t, start, end);
+			break;
+		}
+	return 0;
+}
+
+/* libc ------------------------------------------------------------------------------------- */
+
+/* libc and, before glibc 2.34, the libraries that were part of it. */
+struct libraries {
+	struct gt_inject_symbols libc, threads, dl;
+	bool has_libc;
+};
+
+static uintptr_t find_in(const struct libraries *l, const char *name)
+{
+	uintptr_t at = gt_inject_symbols_find(&l->libc, name, NULL);
+
+	at = at ? at : gt_inject_symbols_find(&l->threads, name, NULL);
+	return at ? at : gt_inject_symbols_find(&l->dl, name, NULL);
+}
+
+/* Find a `syscall` instruction: one that a tracer may execute with any number. */
+static uintptr_t find_instruction(struct gt_inject_target *t, const struct libraries *l)
+{
+	const uintptr_t at = find_in(l, "getpid");
+	uint8_t code[INSTRUCTION_BYTES], *p;
+
+	if (!at || !gt_remote_modules_code(&t->modules, at + sizeof code, code, sizeof code))
+		return 0;
+	p = memmem(code, sizeof code, "\x0f\x05", 2);
+	return p ? at + (uintptr_t)(p - code) : 0;
+}
+
+static int find_functions(struct gt_inject_target *t, const struct libraries *l,
+			  struct gt_inject_why *why)
+{
+	struct gt_inject_job *j = &t->functions;
+
+	t->pthread_create = find_in(l, "pthread_create");
+	t->instruction = find_instruction(t, l);
+	j->self = find_in(l, "pthread_self");
+	j->detach = find_in(l, "pthread_detach");
+	j->dlopen = find_in(l, "dlopen");
+	j->dlsym = find_in(l, "dlsym");
+	j->dlerror = find_in(l, "dlerror");
+	j->munmap = find_in(l, "munmap");
+	if (!t->pthread_create || !j->detach || !j->dlopen || !j->dlsym || !j->dlerror)
+		return gt_inject_say(why, -ENOTSUP,
+				     "process %d uses a glibc before 2.34 without threads or "
+				     "dlopen(): start the program with "
+				     "LD_PRELOAD=libpthread.so.0:libdl.so.2, or with gputap run",
+				     t->pid);
+	if (!t->instruction || !j->self || !j->munmap)
+		return gt_inject_say(why, -ENOTSUP,
+				     "process %d uses a libc whose functions gputap does not know: "
+				     "start the program with gputap run",
+				     t->pid);
+	return 0;
+}
+
+static int read_modules(struct gt_inject_target *t, struct gt_inject_why *why)
+{
+	struct libraries l = {.has_libc = false};
+	size_t libcs = 0;
+
+	t->unsafe_count = 0;
+	t->has_allocator = false;
+	for (size_t i = 0; i < t->modules.count; i++)
+		libcs += is_libc(base_name(t->modules.list[i].path));
+	for (size_t i = 0; i < t->modules.count; i++) {
+		const struct gt_remote_module *m = &t->modules.list[i];
+		const char *name = base_name(m->path);
+		struct gt_inject_symbols s;
+		int status;
+
+		if (is_loader(name)) {
+			gt_remote_modules_find(&t->modules, m->start);
+			add_unsafe(t, m->start, m->end);
+		} else if (is_libc(name)) {
+			if (!gt_inject_symbols_open(&t->modules, m->start, &s))
+				continue;
+			add_malloc(t, &s);
+			add_functions(t, &s);
+			if (libcs > 1 && !is_in_list(t, s.base))
+				continue;
+			l.libc = s;
+			l.has_libc = true;
+			t->libc = (struct gt_inject_range){m->start, m->end};
+		} else if (is_library(name, "libpthread.so.0", "libpthread-2.")) {
+			if (gt_inject_symbols_open(&t->modules, m->start, &l.threads))
+				add_functions(t, &l.threads);
+		} else if (is_library(name, "libdl.so.2", "libdl-2.")) {
+			gt_inject_symbols_open(&t->modules, m->start, &l.dl);
+		} else {
+			status = meet_module(t, m, why);
+			if (status)
+				return status;
+		}
+	}
+	if (!l.has_libc)
+		return say_no_libc(t, why);
+	if (t->unsafe_count == GT_INJECT_RANGES)
+		return gt_inject_say(why, -ENOTSUP,
+				     "process %d has more allocators than gputap can keep clear of",
+				     t->pid);
+	return find_functions(t, &l, why);
+}
+
+/* Processes --------------------------------------------------------------------------------- */
+
+static bool is_same_program(const struct gt_inject_target *t)
+{
+	struct gt_proc_stat stat;
+
+	return gt_proc_read_stat((uint32_t)t->pid, &stat) && stat.state != 'Z' &&
+	       stat.state != 'X' && (!t->exec_id || !stat.exec_id || stat.exec_id == t->exec_id);
+}
+
+bool gt_inject_target_refresh(struct gt_inject_target *t)
+{
+	const uint32_t generation = t->modules.generation;
+	const size_t count = t->modules.count;
+	struct gt_inject_why why;
+
+	if (!is_same_program(t) || !gt_remote_modules_read(&t->modules))
+		return false;
+	/* a library that was loaded since may be an allocator */
+	return (t->modules.generation == generation && t->modules.count == count) ||
+	       read_modules(t, &why) == 0;
+}
+
+int gt_inject_target_open(struct gt_inject_target *t, pid_t pid, struct gt_inject_why *why)
+{
+	struct gt_proc_stat stat;
+	char path[64];
+	int status;
+
+	t->pid = pid;
+	gt_remote_modules_init(&t->modules, (uint32_t)pid, 0);
+	snprintf(path, sizeof path, "/proc/%d/mem", pid);
+	t->memory = open(path, O_RDWR | O_CLOEXEC);
+	if (t->memory < 0)
+		return gt_inject_say(why, errno == ENOENT ? -ESRCH : -errno,
+				     "the memory of process %d cannot be written (%s): run gputap "
+				     "as root",
+				     pid, strerror(errno));
+	if (!gt_proc_read_stat((uint32_t)pid, &stat) || !gt_remote_modules_read(&t->modules)) {
+		status = gt_inject_say(why, -ESRCH, "process %d has ended", pid);
+		goto close_memory;
+	}
+	t->exec_id = stat.exec_id;
+	status = read_modules(t, why);
+	if (status)
+		goto close_memory;
+	return 0;
+
+close_memory:
+	gt_inject_target_close(t);
+	return status;
+}
+
+void gt_inject_target_close(struct gt_inject_target *t)
+{
+	gt_remote_modules_fini(&t->modules);
+	if (t->memory >= 0)
+		close(t->memory);
+	t->memory = -1;
+}
