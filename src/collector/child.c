@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts the program and passes on signals: see child.h. */
+/* Starts the program or watches a running one, and passes on signals: see child.h. */
 #include "collector/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -98,6 +99,27 @@ int gt_child_start(struct gt_child *c, char *const *argv, char *const *environme
 	return 0;
 }
 
+static bool is_running(const struct gt_child *c)
+{
+	struct gt_proc_stat stat;
+
+	return gt_proc_read_stat((uint32_t)c->pid, &stat) && stat.start == c->start &&
+	       stat.state != 'X' && (stat.state != 'Z' || stat.threads > 1);
+}
+
+int gt_child_attach(struct gt_child *c, pid_t pid, uint64_t start)
+{
+	c->is_attached = true;
+	c->pid = pid;
+	c->start = start;
+	c->wait_status = -1;
+	c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (is_running(c))
+		return 0;
+	c->pid = -1;
+	return gt_error(-ESRCH, "process %d has ended", (int)pid);
+}
+
 /* Return true if @pid is the program or a descendant of the program. */
 static bool is_of_program(const struct gt_child *c, uint32_t pid)
 {
@@ -149,6 +171,13 @@ static void look_at_program(struct gt_child *c)
 {
 	int status;
 
+	if (c->is_attached) {
+		struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
+
+		if (c->pid > 0 && !c->ended && (c->pidfd >= 0 ? poll(&p, 1, 0) > 0 : !is_running(c)))
+			c->ended = true;
+		return;
+	}
 	while (c->pid > 0 && !c->ended &&
 	       waitpid(c->pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == c->pid) {
 		if (WIFSTOPPED(status) && status >> 16) {
@@ -176,10 +205,36 @@ static bool is_stopping(const struct gt_child *c)
 	       stat.state == 'T';
 }
 
+/* Handle a signal of a session that is attached to a program, which gets none of gputap's
+ * signals. */
+static void on_own_signal(struct gt_child *c, int number)
+{
+	struct sigaction now;
+
+	switch (number) {
+	case SIGINT:
+	case SIGTERM:
+	case SIGHUP:
+	case SIGQUIT:
+		/* nohup and shells ignore signals for commands in the background */
+		if (sigaction(number, NULL, &now) || now.sa_handler != SIG_IGN)
+			c->interrupted = true;
+		return;
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU: stop_too(number); return;
+	default: return;
+	}
+}
+
 static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
 {
 	if (c->take && c->take(c->take_data, (int)s->ssi_signo))
 		return;
+	if (c->is_attached) {
+		on_own_signal(c, (int)s->ssi_signo);
+		return;
+	}
 	switch (s->ssi_signo) {
 	case SIGCHLD:
 	case SIGPIPE: /* gputap's stderr is gone */

@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct gt_child {
@@ -21,8 +22,12 @@ struct gt_child {
 	_Atomic bool ended; /* true if the program has ended; also read in control's thread */
 	bool stopped;
 	/* true if INT, TERM, HUP or QUIT came after the program's end: do not wait for the
-	 * remaining processes */
+	 * remaining processes. is_attached: the signal came at any time: end the session */
 	bool interrupted;
+	/* true if gputap did not start the program, but attached to it: signals are for gputap, and
+	 * the exit status stays unknown */
+	bool is_attached;
+	uint64_t start; /* is_attached: start of the program, in clock ticks since boot */
 	int wait_status;
 	/* handles a signal that is meant for gputap and not for the program; NULL: there are no
 	 * such signals. Returns true if the signal was handled */
@@ -42,6 +47,10 @@ int gt_child_init(struct gt_child *c);
  * Return: 0, or the negative errno of fork or exec with a cause; no program runs then.
  */
 int gt_child_start(struct gt_child *c, char *const *argv, char *const *environment);
+
+/* Watch a running program instead of starting one. @start: as in /proc/PID/stat. Return 0, or -ESRCH
+ * with a cause. */
+int gt_child_attach(struct gt_child *c, pid_t pid, uint64_t start);
 
 /* Pass on signals, and notice stops and the program's end. Call when signal_fd or pidfd is
  * readable. */

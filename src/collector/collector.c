@@ -4,6 +4,9 @@
  *   signals, folder, journal, capture -> program -> loop -> stop -> read what is left -> end
  *   mark -> folder removed
  *
+ * With options->targets, "program" means to attach to running processes, and the loop also ends
+ * while they run (attached.h).
+ *
  * The loop sleeps in epoll_wait() until a signal comes, or the program or a traced process ends
  * (pidfd). Writers never wake the collector. Instead, the loop reads the rings every 1 to 20 ms,
  * less often if it finds fewer records. This costs a busy writer nothing and an idle machine next
@@ -35,6 +38,7 @@
 #include <unistd.h>
 
 #include "clock/clock.h"
+#include "collector/attached.h"
 #include "collector/child.h"
 #include "collector/batch.h"
 #include "collector/control.h"
@@ -76,6 +80,8 @@
 #define BUSY_SLEEP_MS    10
 /* if one look finds this many bytes, more data is left, and the loop does not sleep */
 #define BACKLOG_BYTES    (UINT64_C(1) << 20)
+/* time in which attached processes detach */
+#define DETACH_NS        (5000 * MS)
 /* number of new bytes to wait for before the next look: 1/500 of the pool, in blocks that are still
  * warm */
 #define FILL_BYTES       (UINT64_C(512) << 10)
@@ -86,6 +92,7 @@ struct collector {
 	struct gt_capture_writer *writer;
 	struct gt_drain drain;
 	struct gt_child child;
+	struct gt_attached attached;
 	struct gt_memory_budgets memory;
 	struct gt_descendants descendants;
 	struct gt_snapshots snapshots;
@@ -184,7 +191,11 @@ static int describe(char *const *argv, const struct gt_run_options *o, uint32_t 
 	read_line("/proc/sys/kernel/random/boot_id", "", text->boot_id, sizeof text->boot_id);
 	read_line("/proc/cpuinfo", "model name", text->cpu, sizeof text->cpu);
 	snprintf(text->kernel, sizeof text->kernel, "%s %s", text->uts.sysname, text->uts.release);
-	if (hide || !getcwd(text->directory, sizeof text->directory))
+	if (hide)
+		text->directory[0] = '\0';
+	else if (o->directory)
+		snprintf(text->directory, sizeof text->directory, "%s", o->directory);
+	else if (!getcwd(text->directory, sizeof text->directory))
 		text->directory[0] = '\0';
 	text->command = hide ? join_name(argv[0]) : join_argv(argv);
 	if (!text->command)
@@ -201,7 +212,7 @@ static int describe(char *const *argv, const struct gt_run_options *o, uint32_t 
 		.host_clock = host_clock,
 		.start_ns = gt_clock_ns(CLOCK_BOOTTIME),
 		.start_realtime_ns = gt_clock_ns(CLOCK_REALTIME),
-		.rank = gt_rank_of_environment(),
+		.rank = o->targets ? -1 : gt_rank_of_environment(),
 	};
 	return 0;
 }
@@ -286,6 +297,17 @@ static int open_capture(struct collector *c, const struct gt_run_options *o, cha
 	return status;
 }
 
+static int create_folder(struct collector *c, const struct gt_run_options *o,
+			 struct gt_session *session, const char *output)
+{
+	const struct gt_attach_target *first = o->targets;
+	const struct gt_folder_owner owner = {.root = first ? first->root : "",
+					      .uid = first ? first->uid : 0,
+					      .gid = first ? first->gid : 0};
+
+	return gt_folder_create(session, output, first ? &owner : NULL, &c->folder);
+}
+
 static int open_session(struct collector *c, const struct gt_run_options *o, char *const *argv)
 {
 	/* static, because the struct is too large for a small stack; a process has one collector */
@@ -307,7 +329,7 @@ static int open_session(struct collector *c, const struct gt_run_options *o, cha
 		status = open_capture(c, o, argv);
 	if (status)
 		return status;
-	status = gt_folder_create(&session, output, &c->folder);
+	status = create_folder(c, o, &session, output);
 	if (!status) {
 		gt_drain_init(&c->drain, &c->folder, c->writer);
 		gt_capture_writer_id(c->writer, capture_id);
@@ -335,6 +357,7 @@ static void open_control(struct collector *c, const struct gt_run_options *o, ch
 	gt_session_status_offer(&c->status, &c->control);
 	gt_session_threads_offer(&c->drain, &c->control);
 	gt_snapshots_offer(&c->snapshots, &c->control);
+	gt_attached_offer(&c->attached, &c->control);
 	if (gt_control_open(&c->control, &c->folder, c->epoll))
 		gt_error_clear();
 }
@@ -384,6 +407,8 @@ static int open_pidfd(const struct collector *c, const struct gt_process *proces
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	made_ms = (uint64_t)((st.st_ctim.tv_sec - real.tv_sec + boot.tv_sec) * 1000 +
 			     (st.st_ctim.tv_nsec - real.tv_nsec + boot.tv_nsec) / 1000000);
+	if (gt_attached_has(&c->attached, process->pid))
+		return pidfd;
 	start_ms = get_process_start_ms(process->pid);
 	if (start_ms > made_ms + 100 || (start_ms && start_ms + 100 < c->start_ns / MS)) {
 		close(pidfd);
@@ -559,6 +584,7 @@ static void slow_activity(struct collector *c, uint64_t now)
 {
 	take_clock(c);
 	gt_folder_repair(&c->folder);
+	gt_attached_write(&c->attached);
 	end_processes(c, true, now);
 	for (size_t i = 0; i < c->drain.process_count; i++) {
 		struct gt_process *process = c->drain.processes[i];
@@ -621,9 +647,19 @@ static bool have_survivors_had_time(struct collector *c, uint64_t now)
 	return (c->are_survivors_known && !c->survivors.count) || now - c->ended_ns > GRACE_NS;
 }
 
+/* Return true if a session that is attached to processes must end while they run. */
+static bool must_detach(struct collector *c)
+{
+	return c->child.is_attached &&
+	       (c->child.interrupted || atomic_load(&c->attached.is_detach_asked) ||
+		gt_session_windows_read(&c->windows).is_over);
+}
+
 /* Return true if there is nothing more to wait for. */
 static bool is_finished(struct collector *c, uint64_t now)
 {
+	if (must_detach(c))
+		return true;
 	if (!c->child.ended)
 		return false;
 	if (c->wait_tree && !c->child.interrupted)
@@ -726,6 +762,29 @@ static void collect(struct collector *c)
 	}
 }
 
+/* End the session in attached processes. Wait until they have given back what costs them time, and
+ * read what they record meanwhile. */
+static void detach_processes(struct collector *c, struct gt_run_result *result)
+{
+	const uint64_t deadline_ns = get_monotonic_ns() + DETACH_NS;
+
+	result->is_detached = !c->child.ended;
+	gt_folder_stop(&c->folder);
+	gt_session_windows_end(&c->windows);
+	for (;;) {
+		uint64_t now = get_monotonic_ns();
+
+		result->not_detached = gt_attached_remaining(&c->attached);
+		if (!result->not_detached || now >= deadline_ns)
+			return;
+		handle_events(c, 1);
+		scan_folder(c);
+		drain_all(c, GT_DRAIN_PARTIAL, now);
+		end_processes(c, false, now);
+		gt_batch_commit(&c->drain);
+	}
+}
+
 /* Request that every process stop, and read all remaining records, even from processes still
  * running. */
 static void finish_processes(struct collector *c, struct gt_run_result *result)
@@ -735,6 +794,7 @@ static void finish_processes(struct collector *c, struct gt_run_result *result)
 	gt_folder_stop(&c->folder);
 	gt_session_windows_end(&c->windows);
 	scan_folder(c);
+	gt_attached_write(&c->attached);
 	end_processes(c, true, now);
 	gt_drain_stop(&c->drain);
 	/* update the survivors, and add processes that they have started since the last search */
@@ -814,6 +874,54 @@ static int start_program(struct collector *c, char *const *argv)
 	return status;
 }
 
+/* Attach to one target, and read what the targets before it have recorded. Return gt_attach()'s
+ * result. */
+static int attach_target(struct collector *c, const struct gt_run_options *o, size_t index)
+{
+	struct gt_attach_note note;
+	int status = gt_attached_add(&c->attached, index, c->libraries.inject, &note);
+
+	/* the caller reports the failure if nothing else can be attached to */
+	if (status && c->attached.count == 1)
+		return status;
+	note.error = status ? gt_error_text() : NULL;
+	if (o->on_attach)
+		o->on_attach(&note, o->attach_data);
+	gt_error_clear();
+	scan_folder(c);
+	gt_attached_write(&c->attached);
+	drain_all(c, GT_DRAIN_FULL, get_monotonic_ns());
+	gt_batch_commit(&c->drain);
+	return status;
+}
+
+static int attach_targets(struct collector *c, const struct gt_run_options *o)
+{
+	const struct gt_attach_target *first = o->targets;
+	int status = gt_child_attach(&c->child, (pid_t)first->pid, first->start), failure = 0;
+
+	if (status)
+		return status;
+	raise_files_limit(c);
+	take_clock(c);
+	gt_batch_commit(&c->drain);
+	for (size_t i = 0; i < o->target_count && !c->child.interrupted; i++) {
+		status = attach_target(c, o, i);
+		failure = failure ? failure : status;
+		gt_child_poll(&c->child);
+	}
+	if (c->attached.attached) {
+		gt_session_windows_attached(&c->windows, get_monotonic_ns());
+		return 0;
+	}
+	/* a thread may still be about to join */
+	gt_folder_stop(&c->folder);
+	gt_session_windows_end(&c->windows);
+	if (c->attached.count > 1)
+		gt_error(0, "none of the %zu processes can be attached to", c->attached.count);
+	return failure ? failure : gt_error(-EINTR, "interrupted");
+}
+
 /* Start to read the states of threads. If this fails, the session continues without them. */
 static void start_host_watch(struct collector *c, const struct gt_run_options *o)
 {
@@ -853,9 +961,14 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	if (status)
 		goto restore_signals;
 	gt_memory_init(&c->memory, &c->drain);
+	status = gt_attached_init(&c->attached, &c->drain, options->targets,
+				  options->targets ? options->target_count : 0);
 	gt_descendants_init(&c->descendants, &c->drain, c->libraries.inject);
 	c->descendants.looks_for_torch = options->windows.ranges[GT_RANGE_FROM].number != 0;
-	status = open_events(c);
+	c->descendants.ignores_children =
+		options->targets && !(options->session.late & GT_LATE_EXEC);
+	if (!status)
+		status = open_events(c);
 	if (!status)
 		status = open_snapshots(c, options);
 	if (!status) {
@@ -863,7 +976,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 		gt_session_windows_begin(&c->windows, &c->folder, &options->windows,
 					 get_monotonic_ns());
 		gt_load_begin(&c->load);
-		status = start_program(c, argv);
+		status = options->targets ? attach_targets(c, options) : start_program(c, argv);
 	}
 	if (status) {
 		if (c->exec_failed)
@@ -882,6 +995,8 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 		gt_error_clear(); /* the capture has no samples, which the result says */
 	collect(c);
 	gt_snapshots_finish(&c->snapshots);
+	if (options->targets)
+		detach_processes(c, result);
 	finish_processes(c, result);
 	if (c->triggers) /* decide the last triggers */
 		gt_triggers_advance(c->triggers, get_monotonic_ns());
@@ -896,6 +1011,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 remove_folder:
 	gt_host_watch_stop(c->drain.host_watch);
 	gt_control_close(&c->control);
+	gt_attached_fini(&c->attached);
 	gt_descendants_fini(&c->descendants);
 	gt_survivors_fini(&c->survivors);
 	gt_memory_fini(&c->memory);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "capture/capture.h"
+#include "collector/attach_target.h"
 #include "collector/triggers.h"
 #include "collector/sample_host.h"
 #include "collector/session_windows.h"
@@ -45,6 +46,15 @@ struct gt_run_options {
 	 * default */
 	uint64_t host_state_ns;
 	uint64_t sample_host_ns;  /* time between samples of stacks of the host; 0: none */
+	/* running processes to attach to, instead of starting a program; NULL: start it. The first
+	 * one is the program, whose end ends the session */
+	const struct gt_attach_target *targets;
+	size_t target_count;
+	/* called for each target: it is recorded now, or it cannot be (@note->error). With one
+	 * target, gt_collector_run() fails instead. NULL: no callback */
+	void (*on_attach)(const struct gt_attach_note *note, void *data);
+	void *attach_data;
+	const char *directory; /* working folder of the program; NULL: gputap's */
 	const char *options_text; /* for gt_session_info.options */
 };
 
@@ -53,6 +63,10 @@ struct gt_run_result {
 	/* nonzero: the program could not be started, and no capture exists */
 	int exec_errno;
 	uint32_t pid;       /* pid of the program */
+	bool is_detached;   /* the session was attached and ended before the program */
+	/* number of processes that had not detached when the session ended, because they were
+	 * stopped, or hung in a runtime */
+	uint32_t not_detached;
 	uint32_t processes; /* number of processes that were recorded */
 	uint64_t runtimes;  /* bit per enum gt_domain that was seen in any of these processes */
 	/* number of processes with partly corrupt rings, because the program has overwritten
@@ -82,9 +96,12 @@ void gt_session_defaults(struct gt_session *session);
 
 /**
  * gt_collector_run() - trace argv[0] with argv from start to end
+ * With options->targets, attach to these processes instead; argv is then the command line of the
+ * first. The session ends with the first process, by SIGINT, SIGTERM, SIGHUP or SIGQUIT, by
+ * `gputap detach`, or after the options' duration or number of kernels. The processes continue.
  * Signals that control windows and snapshots are ignored after the end of the session.
  * Return: 0, or negative errno with a cause if tracing could not start. The program was then not
- *         started.
+ *         started, or is not recorded, and no capture exists.
  */
 int gt_collector_run(const struct gt_run_options *options, char *const *argv,
 		     struct gt_run_result *result);

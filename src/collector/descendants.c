@@ -95,7 +95,7 @@ void gt_descendants_init(struct gt_descendants *d, struct gt_drain *drain, const
 	d->library = library;
 	d->every_ns = FIRST_NS;
 	snprintf(d->session_path, sizeof d->session_path, "%.*s/session", PATH_MAX - 16,
-		 drain->folder->path);
+		 gt_folder_inner_path(drain->folder));
 }
 
 void gt_descendants_fini(struct gt_descendants *d)
@@ -291,7 +291,7 @@ static enum verdict judge_unmapped(struct gt_descendants *d, uint32_t pid,
 static enum verdict judge_process(struct gt_descendants *d, uint32_t pid, bool parent_is_traced,
 				  struct findings *f)
 {
-	struct variables v = {.folder = d->drain->folder->path};
+	struct variables v = {.folder = gt_folder_inner_path(d->drain->folder)};
 	struct gt_proc_stat after;
 	enum verdict verdict;
 	int maps;
@@ -392,14 +392,14 @@ static void look_at_process(struct gt_descendants *d, uint32_t pid, bool is_seed
 						   parent->verdict == VERDICT_NONE,
 					   &f);
 		p->is_of_tree |= p->verdict == VERDICT_TRACED;
-		if (p->verdict == VERDICT_MISSED && p->is_of_tree)
+		if (p->verdict == VERDICT_MISSED && p->is_of_tree && !d->ignores_children)
 			add_missed(d, pid, &f);
 	}
 	if (p->is_of_tree && d->looks_for_torch && f.stat.state != 'Z')
 		look_for_torch(p);
-	if (p->is_of_tree)
+	if (p->is_of_tree && !d->ignores_children)
 		gt_proc_each_child(pid, f.stat.threads, push_pid, d);
-	else
+	else if (!p->is_of_tree)
 		p->verdict = VERDICT_NONE;
 }
 

@@ -19,6 +19,8 @@ struct gt_descendants {
 	struct gt_drain *drain; /* borrowed, like the paths */
 	const char *library;    /* path of libgputap.so */
 	char session_path[PATH_MAX];
+	/* true if the session records single processes, and not the programs that these execute */
+	bool ignores_children;
 	bool looks_for_torch; /* true if the session waits for a range */
 	bool lacks_torch; /* true if a process that has ended had torch without gputap's package */
 	uint32_t root;    /* pid of the session's first program; 0: the program has ended */

@@ -31,15 +31,33 @@
 /* a minute or two, allowed after the newest clock tuple, because a busy collector may be late */
 #define TICKS_AFTER  (UINT64_C(1) << 37)
 
-/* Note an untraceable program that a process executes. */
+/* Remember what a runtime could not give to a late tracer, for `gputap status`. */
+static void note_late(struct gt_drain *d, const char *text)
+{
+	const uint32_t named = d->late_count < GT_LATE_NAMED ? d->late_count : GT_LATE_NAMED;
+
+	for (uint32_t i = 0; i < named; i++)
+		if (!strncmp(d->late[i], text, GT_LATE_BYTES - 1))
+			return;
+	if (named < GT_LATE_NAMED)
+		snprintf(d->late[named], GT_LATE_BYTES, "%.*s", GT_LATE_BYTES - 1, text);
+	d->late_count++;
+}
+
+/* Note what needs the collector's attention: an untraceable program that a process executes, and
+ * what is missing because gputap was attached late. */
 static void on_event(uint32_t process, const struct gt_record_event *event, void *data)
 {
 	struct gt_drain *d = data;
 	char text[PATH_MAX + 256];
 
-	if (event->head.op != GT_EVENT_NOT_TRACED)
+	if (event->head.op != GT_EVENT_NOT_TRACED && event->head.op != GT_EVENT_LATE)
 		return;
 	snprintf(text, sizeof text, "%.*s", (int)event->bytes, event->text);
+	if (event->head.op == GT_EVENT_LATE) {
+		note_late(d, text);
+		return;
+	}
 	for (size_t i = 0; i < d->process_count; i++)
 		if (d->processes[i]->segment && d->processes[i]->index == process)
 			gt_not_traced_note(d, d->processes[i]->pid, text);

@@ -25,6 +25,8 @@ enum gt_drain_how {
 	GT_DRAIN_ALL, /* all committed records */
 };
 
+enum { GT_LATE_NAMED = 4, GT_LATE_BYTES = 256 };
+
 struct gt_give_back {
 	struct gt_process *process;
 	uint32_t block;
@@ -90,6 +92,10 @@ struct gt_drain {
 
 	struct gt_untraced_notice *notices;
 	size_t notice_count, notice_room;
+
+	/* distinct texts of GT_EVENT_LATE; only the first are kept */
+	char late[GT_LATE_NAMED][GT_LATE_BYTES];
+	uint32_t late_count;
 };
 
 #endif

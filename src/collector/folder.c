@@ -55,7 +55,8 @@ static void places(const char *out[4])
 
 /* Create the folder. @pool_bytes: wanted size, which is reduced if there is less room. Even little
  * room in memory is preferred to a disk. */
-static int make_directory(uint64_t *pool_bytes, char *path, size_t size)
+static int make_directory(uint64_t *pool_bytes, const struct gt_folder_owner *owner, char *path,
+			  size_t size)
 {
 	uint64_t least = *pool_bytes < SMALL_POOL_BYTES ? *pool_bytes : SMALL_POOL_BYTES;
 	const char *place[4];
@@ -63,12 +64,14 @@ static int make_directory(uint64_t *pool_bytes, char *path, size_t size)
 
 	places(place);
 	for (int i = 0; place[i]; i++) {
-		uint64_t room = room_in(place[i]);
+		uint64_t room;
 
+		snprintf(path, size, "%s%s", owner->root, place[i]);
+		room = room_in(path);
 		if (room < least + SPARE_BYTES)
 			continue;
-		if (snprintf(path, size, "%s/" GT_FOLDER_PREFIX "%u-XXXXXX", place[i],
-			     (unsigned)getuid()) >= (int)size)
+		if (snprintf(path, size, "%s%s/" GT_FOLDER_PREFIX "%u-XXXXXX", owner->root,
+			     place[i], owner->uid) >= (int)size)
 			continue;
 		if (mkdtemp(path)) {
 			room -= SPARE_BYTES;
@@ -110,14 +113,36 @@ static int map_session(struct gt_folder *f)
 	return gt_error(-errno, "cannot map %s/session", f->path);
 }
 
-int gt_folder_create(struct gt_session *session, const char *output, struct gt_folder *out)
+/* Give the folder and the files that the processes use to their user. */
+static int give_away(const struct gt_folder *f, const struct gt_folder_owner *owner)
 {
+	static const char *const names[] = {"session", GT_UNTRACED_FILE};
+	bool is_given = fchown(f->fd, owner->uid, owner->gid) == 0;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		is_given &= fchownat(f->fd, names[i], owner->uid, owner->gid,
+				     AT_SYMLINK_NOFOLLOW) == 0;
+	return is_given ? 0
+			: gt_error(-errno, "cannot give the session folder to user %u", owner->uid);
+}
+
+const char *gt_folder_inner_path(const struct gt_folder *f)
+{
+	return f->path + f->root_bytes;
+}
+
+int gt_folder_create(struct gt_session *session, const char *output,
+		     const struct gt_folder_owner *owner, struct gt_folder *out)
+{
+	const struct gt_folder_owner self = {.root = "", .uid = getuid()};
 	int status, fd;
 
 	memset(out, 0, sizeof *out);
 	out->fd = out->session_fd = -1;
 	out->host_clock = session->host_clock;
-	status = make_directory(&session->pool_bytes, out->path, sizeof out->path);
+	out->root_bytes = owner ? strlen(owner->root) : 0;
+	status = make_directory(&session->pool_bytes, owner ? owner : &self, out->path,
+				sizeof out->path);
 	if (status)
 		return status;
 	out->fd = open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -142,6 +167,8 @@ int gt_folder_create(struct gt_session *session, const char *output, struct gt_f
 	out->session_fd = fd;
 	out->copy = malloc(sizeof *out->copy);
 	status = out->copy ? map_session(out) : gt_error(-ENOMEM, "no memory for a session");
+	if (!status && owner && owner->uid != geteuid())
+		status = give_away(out, owner);
 	if (status) {
 		gt_folder_remove(out);
 		return status;

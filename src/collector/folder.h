@@ -24,6 +24,14 @@ struct gt_folder {
 	struct gt_session *session; /* mapped, for stores; NULL: the file was truncated */
 	struct gt_session *copy;    /* the collector's copy; NULL for `gputap recover` */
 	uint32_t host_clock;        /* the session's host clock */
+	size_t root_bytes;          /* length of the owner's root in `path` */
+};
+
+/* The processes that will use a folder, if gputap does not start them. */
+struct gt_folder_owner {
+	/* root folder of the processes as this process sees it; "": they see the same files */
+	const char *root;
+	uint32_t uid, gid;
 };
 
 /**
@@ -31,10 +39,15 @@ struct gt_folder {
  * @session: data that every process will read; constant from now on except `stop`. The function
  *           reduces pool_bytes if there is less room
  * @output:  absolute path of the capture, for `gputap recover`
+ * @owner:   NULL: this process, and programs that it starts
  * Tries /dev/shm, TMPDIR, /tmp, in this order, and uses the first with room for a small pool plus
  * some reserve.
  */
-int gt_folder_create(struct gt_session *session, const char *output, struct gt_folder *out);
+int gt_folder_create(struct gt_session *session, const char *output,
+		     const struct gt_folder_owner *owner, struct gt_folder *out);
+
+/* Return the folder's path as its owner's processes see it. Borrowed from @f. */
+const char *gt_folder_inner_path(const struct gt_folder *f);
 
 /* Open the folder of a session whose collector may have died. The file `session` may be truncated.
  * Return 0, or -ENOENT, -EBADMSG or -ENOTSUP with a cause. */

@@ -103,6 +103,13 @@ static void put_counts(const struct gt_session_status *s, FILE *answer)
 	put_number(answer, "seen", sum_of(all.seen));
 	put_number(answer, "recorded", sum_of(all.recorded));
 	put_number(answer, "lost", lost);
+	put_number(answer, "late", d->late_count);
+	for (uint32_t i = 0; i < d->late_count && i < GT_LATE_NAMED; i++) {
+		char key[16];
+
+		snprintf(key, sizeof key, "late%u", i + 1);
+		gt_control_put(answer, key, d->late[i]);
+	}
 	put_number(answer, "kernels", gt_capture_writer_kernels(d->writer));
 	put_number(answer, "bytes", gt_capture_writer_bytes(d->writer));
 }
@@ -119,6 +126,7 @@ static int put_session(void *data, struct gt_control_request *request, FILE *ans
 	gt_control_put(answer, "output", s->wanted);
 	put_command(s, answer);
 	put_number(answer, "pid", s->child->pid > 0 ? (uint64_t)s->child->pid : 0);
+	gt_control_put(answer, "attached", s->child->is_attached ? "yes" : "no");
 	put_number(answer, "collector", (uint64_t)getpid());
 	gt_control_put(answer, "version", GPUTAP_VERSION);
 	gt_control_put(answer, "state", is_paused ? "paused" : "recording");

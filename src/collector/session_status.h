@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands of the control socket that report and change the session's state.
  *
- *   session    capture=PATH command=... output=... pid=PROGRAM collector=PID version=...
+ *   session    capture=PATH command=... output=... pid=PROGRAM attached=yes|no (yes: `gputap
+ *              attach`) collector=PID version=...
  *              state=recording|paused why=... since_ns= changed_ns= now_ns= (CLOCK_BOOTTIME)
  *              starts_in_ns= stops_in_ns= (next changes) processes=N pids=1,2,...
  *              following= (number of processes that use a runtime)
  *              behind= (number of these that are not in this state yet) windows=
  *   start      changed=yes|no, then the lines of session
  *   stop       changed=yes|no, then the lines of session
- *   status     the lines of session, then seen= recorded= lost= kernels= bytes=
+ *   status     the lines of session, then seen= recorded= lost= late=N late1= .. (what could not be
+ *              given to a late tracer) kernels= bytes=
  *
  * All commands but status run at once in control's own thread. */
 #ifndef GPUTAP_COLLECTOR_SESSION_STATUS_H

@@ -45,9 +45,20 @@ struct gt_window_state gt_session_windows_read(struct gt_session_windows *w)
 		.start_at_ns = w->start_at_ns,
 		.stop_at_ns = w->stop_at_ns,
 		.changed_ns = w->changed_ns,
+		.is_over = w->is_over,
 	};
 	pthread_mutex_unlock(&w->lock);
 	return state;
+}
+
+static void begin_counting(struct gt_session_windows *w, uint64_t now_ns)
+{
+	const struct gt_window_options *o = &w->options;
+
+	if (o->delay_ns)
+		w->start_at_ns = now_ns + o->delay_ns;
+	else if (!begins_paused(o) && o->duration_ns)
+		w->stop_at_ns = now_ns + o->duration_ns;
 }
 
 void gt_session_windows_begin(struct gt_session_windows *w, struct gt_folder *folder,
@@ -58,11 +69,14 @@ void gt_session_windows_begin(struct gt_session_windows *w, struct gt_folder *fo
 	w->folder = folder;
 	w->control = atomic_load_explicit(&folder->copy->control, memory_order_relaxed);
 	w->options = *o;
-	if (o->delay_ns)
-		w->start_at_ns = now_ns + o->delay_ns;
-	else if (!begins_paused(o) && o->duration_ns)
-		w->stop_at_ns = now_ns + o->duration_ns;
 	w->windows = !begins_paused(o);
+	begin_counting(w, now_ns);
+}
+
+void gt_session_windows_attached(struct gt_session_windows *w, uint64_t now_ns)
+{
+	w->ends_session = true;
+	begin_counting(w, now_ns);
 }
 
 static bool set_locked(struct gt_session_windows *w, bool recording, enum gt_window_why why)
@@ -95,6 +109,15 @@ bool gt_session_windows_set(struct gt_session_windows *w, bool recording, enum g
 	return changed;
 }
 
+/* End the window because of time or a count. */
+static void end_window(struct gt_session_windows *w, enum gt_window_why why)
+{
+	if (w->ends_session)
+		w->is_over = true;
+	else
+		set_locked(w, false, why);
+}
+
 static int ms_until(uint64_t at_ns, uint64_t now_ns)
 {
 	uint64_t ms = at_ns <= now_ns ? 0 : (at_ns - now_ns + MS - 1) / MS;
@@ -110,10 +133,10 @@ int gt_session_windows_look(struct gt_session_windows *w, uint64_t now_ns, uint6
 	if (w->start_at_ns && now_ns >= w->start_at_ns)
 		set_locked(w, true, GT_WINDOW_DELAY);
 	if (w->stop_at_ns && now_ns >= w->stop_at_ns)
-		set_locked(w, false, GT_WINDOW_DURATION);
+		end_window(w, GT_WINDOW_DURATION);
 	if (w->options.kernels && !w->kernels_done && kernels >= w->options.kernels) {
 		w->kernels_done = true;
-		set_locked(w, false, GT_WINDOW_KERNELS);
+		end_window(w, GT_WINDOW_KERNELS);
 	}
 	start = w->start_at_ns ? ms_until(w->start_at_ns, now_ns) : -1;
 	stop = w->stop_at_ns ? ms_until(w->stop_at_ns, now_ns) : -1;

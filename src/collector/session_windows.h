@@ -46,6 +46,9 @@ struct gt_session_windows {
 	uint64_t changed_ns;              /* CLOCK_BOOTTIME of the last change; 0: none */
 	uint32_t windows;                 /* number of windows that have started */
 	bool kernels_done;
+	/* true if the end of the first window ends the session, instead of a pause */
+	bool ends_session;
+	bool is_over; /* ends_session: the window has ended */
 };
 
 /* Current state. */
@@ -53,6 +56,7 @@ struct gt_window_state {
 	uint32_t control; /* gt_session.control */
 	uint32_t windows;
 	uint64_t start_at_ns, stop_at_ns, changed_ns;
+	bool is_over; /* the session must end */
 };
 
 /* Set the initial control word, before the session's file is written. */
@@ -60,6 +64,10 @@ void gt_session_windows_prepare(struct gt_session *session, const struct gt_wind
 /* Start the windows, when the program starts. */
 void gt_session_windows_begin(struct gt_session_windows *w, struct gt_folder *folder,
 			      const struct gt_window_options *o, uint64_t now_ns);
+
+/* Begin again at @now_ns, when the session has attached to running processes. --duration and
+ * --max-kernels end such a session. */
+void gt_session_windows_attached(struct gt_session_windows *w, uint64_t now_ns);
 
 struct gt_window_state gt_session_windows_read(struct gt_session_windows *w);
 

@@ -43,7 +43,7 @@ static void look_at_variable(const char *variable, void *data)
 /* *is_known: set to false if the process is executing a file at this moment. */
 static bool is_of_session(uint32_t pid, const struct gt_folder *folder, bool *is_known)
 {
-	struct search s = {.folder = folder->path};
+	struct search s = {.folder = gt_folder_inner_path(folder)};
 	struct gt_proc_stat stat;
 
 	*is_known = gt_proc_each_variable(pid, look_at_variable, &s) || s.has_any ||

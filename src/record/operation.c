@@ -442,6 +442,7 @@ const char *gt_event_code_name(enum gt_event_code code)
 		[GT_EVENT_STILL_RUNS] = "still runs",
 		[GT_EVENT_NOT_RECORDED] = "not recorded",
 		[GT_EVENT_LATE] = "attached late",
+		[GT_EVENT_ATTACHED] = "attached",
 		[GT_EVENT_MISSING] = "missing",
 		[GT_EVENT_REPAIRED] = "repaired",
 	};

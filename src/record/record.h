@@ -299,6 +299,9 @@ enum gt_event_code {
 	/* a runtime cannot give this to a tracer that was attached while the program was running;
 	 * text: what, of which object, and the reason */
 	GT_EVENT_LATE,
+	/* gputap was attached to the running process, and recorded nothing before; value: ns for
+	 * which the process had run. The collector writes this event */
+	GT_EVENT_ATTACHED,
 	GT_EVENT_CODE_COUNT
 };
 

@@ -46,7 +46,8 @@
  *                               window_count: release
  *   segment.ranges_begun, range_window
  *                               a thread that starts or ends a range  relaxed
- *   segment.control, follows    the process's thread that follows the session  release
+ *   segment.control, follows, detached
+ *                               the process's thread that follows the session  release
  *   segment.lost[]              the process that took an entry  release   -> read when the process
  *                                                                 has ended
  *
@@ -261,6 +262,9 @@ struct gt_segment {
 	/* number of vendor plug-ins that are recording and hold their last records until they are
 	 * flushed */
 	_Atomic uint32_t plugins_open;
+	/* in a process that gputap was attached to: 1 after the end of the session, when the process
+	 * has given back everything that costs it time (core/late.h) */
+	_Atomic uint32_t detached;
 	_Alignas(64) struct gt_communicator communicators[GT_COMMUNICATORS];
 };
 

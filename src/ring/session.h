@@ -93,7 +93,9 @@ struct gt_session {
 	uint64_t stacks_gap_ns;  /* GT_STACKS_GAPS: minimum time between two calls of a thread */
 	/* 1: threads read their use of the processor at the edges of gaps (GT_HOST_USAGE) */
 	uint32_t host_state;
-	uint32_t reserved;
+	/* GT_LATE_*: properties of a session that attaches to running processes; 0: gputap starts
+	 * the program */
+	uint32_t late;
 	/* one bit per requested operation */
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* one bit per operation whose GPU activities are recorded although its calls are not
@@ -114,6 +116,9 @@ struct gt_session {
 	/* from the collector: initial block limit of a new process; 0: no limit */
 	_Atomic uint32_t start_blocks;
 };
+
+#define GT_LATE_SESSION 1u /* the session attaches to running processes */
+#define GT_LATE_EXEC    2u /* programs that these processes execute join the session, too */
 
 /* gt_session.control: whether recording is paused in all processes, and the reason for the last
  * change. @serial: count of changes, so that each change wakes the waiters. */

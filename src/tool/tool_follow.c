@@ -53,6 +53,15 @@ static void note_followed(uint32_t word)
 	}
 }
 
+/* Tell the collector, which waits for this, that the session costs this process no more time. */
+static void note_detached(void)
+{
+	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
+
+	if (r)
+		atomic_store_explicit(&r->detached, 1, memory_order_release);
+}
+
 /* Apply the control word. Return the word. */
 static uint32_t follow(void)
 {
@@ -130,6 +139,7 @@ static void *run_thread(void *arg)
 	if (atomic_load(&is_attached)) {
 		gt_recording_stop();
 		gt_late_detach_all();
+		note_detached();
 		atomic_store(&is_attached, 0);
 	}
 	gt_tool_thread_leaves();
