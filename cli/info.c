@@ -21,6 +21,7 @@
 #include "cli/info.h"
 #include "cli/inputs.h"
 #include "cli/report.h"
+#include "cli/report_late.h"
 #include "cli/ui.h"
 #include "config.h"
 #include "record/operation.h"
@@ -401,7 +402,11 @@ static void print_session(const struct info *i)
 		if (retained_text(i->capture, gt_capture_session_at(i->capture, k), text))
 			print_line("retained", text);
 	}
-	char windows[RECORDED_TEXT];
+	char windows[RECORDED_TEXT], attached[REPORT_LATE_TEXT];
+
+	for (uint32_t k = 0; k < gt_capture_session_count(i->capture); k++)
+		if (report_attached_text(i->capture, k, attached, sizeof attached))
+			print_line("attached", attached);
 
 	if (recorded_text(i->capture, NULL, windows))
 		print_line("windows", windows);

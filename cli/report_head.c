@@ -9,6 +9,7 @@
 #include "analysis/tables/losses.h"
 #include "analysis/tables/selection.h"
 #include "cli/report.h"
+#include "cli/report_late.h"
 #include "cli/ui.h"
 
 enum {
@@ -74,6 +75,29 @@ static void print_left_out(const struct summary *s, FILE *out)
 		last = e->text;
 		ui_print_sentence(out, ui_colors(out)->yellow, "Not recorded: %s", last);
 	}
+}
+
+/* Print what the runtimes could not give because gputap was attached late. */
+static void print_late(const struct summary *s, FILE *out)
+{
+	const char *texts[REPORT_LATE_NAMED];
+	size_t more, count = report_late_texts(s->capture, texts, &more);
+
+	for (size_t i = 0; i < count; i++)
+		ui_print_sentence(out, ui_colors(out)->yellow, "Not given late: %s", texts[i]);
+	if (more)
+		ui_print_sentence(out, ui_colors(out)->yellow,
+				  "Not given late: %s more; 'gputap info' lists them",
+				  show_count(more));
+}
+
+/* Print that a session was attached to running processes. */
+static void print_attached(const struct summary *s, uint32_t file, FILE *out)
+{
+	char text[REPORT_LATE_TEXT];
+
+	if (report_attached_text(s->capture, file, text, sizeof text))
+		ui_print_sentence(out, NULL, "Attached to %s.", text);
 }
 
 /* Print the requested names that matched nothing. Only for a single capture, for which all names
@@ -314,9 +338,11 @@ void report_head_print(const struct summary *s, const char *where, unsigned by, 
 		print_job(s, out);
 	for (uint32_t i = 0; i < s->file_count && s->file_count <= FILES_EACH; i++) {
 		print_file(&s->files[i], out);
+		print_attached(s, i, out);
 		print_selection(s, i, out);
 	}
 	print_left_out(s, out);
+	print_late(s, out);
 	print_totals(s, where, out);
 	print_unmet(s, where, by, out);
 	print_no_rank(s, by, out);

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/overview.h"
 #include "cli/report.h"
+#include "cli/report_late.h"
 #include "cli/ui.h"
 #include "util/error.h"
 
@@ -47,6 +48,19 @@ static void print_open(const struct gt_capture *capture, FILE *out)
 
 	for (size_t i = 0; i < OPEN_NAMED && report_open_line(capture, i, text, sizeof text); i++)
 		ui_print_line(out, "Open", ui_colors(out)->yellow, "%s", text);
+}
+
+/* Print what the runtimes could not give because gputap was attached late. */
+static void print_late(const struct gt_capture *capture, FILE *out)
+{
+	const char *texts[REPORT_LATE_NAMED];
+	size_t more, count = report_late_texts(capture, texts, &more);
+
+	for (size_t i = 0; i < count; i++)
+		ui_print_line(out, i ? "" : "Not late", ui_colors(out)->yellow, "%s", texts[i]);
+	if (more)
+		ui_print_line(out, "", ui_colors(out)->yellow, "%s more; 'gputap info' lists them",
+			      show_count(more));
 }
 
 /* Store the summary of a large capture, so that later reports need not read the records. Without
@@ -105,6 +119,7 @@ int gt_report_short(const char *capture, bool store, FILE *out)
 	print_selection(&s, opened, out);
 	print_deaths(opened, out);
 	print_open(opened, out);
+	print_late(opened, out);
 	if (records)
 		rc = overview_print(&s, opened, &(struct overview_options){0}, out);
 out:

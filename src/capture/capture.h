@@ -58,7 +58,8 @@ struct gt_process_info {
 	uint32_t pid, ppid;
 	uint32_t fork_count;  /* 0 after exec; after fork, the parent's fork_count + 1 */
 	uint64_t start_ticks; /* for the writer; the reader sets start_ns and end_ns */
-	/* BOOTTIME; end_ns: time of the event that reports the end; 0: the end is unknown */
+	/* BOOTTIME; end_ns: time at which the end was noticed, or at which gputap detached from the
+	 * process (`ended` is false then); 0: the end is unknown */
 	uint64_t start_ns, end_ns;
 	const char *exe, *argv; /* argv as in gt_session_info.command */
 	/* rank in the process's job, from the process's environment; in captures from older

@@ -769,6 +769,7 @@ static void detach_processes(struct collector *c, struct gt_run_result *result)
 	const uint64_t deadline_ns = get_monotonic_ns() + DETACH_NS;
 
 	result->is_detached = !c->child.ended;
+	c->drain.detached_ns = gt_clock_ns(CLOCK_BOOTTIME);
 	gt_folder_stop(&c->folder);
 	gt_session_windows_end(&c->windows);
 	for (;;) {

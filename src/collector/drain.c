@@ -285,6 +285,8 @@ static void final_info(struct gt_drain *d, struct gt_process *process, struct gt
 		/* time at which the collector noticed the end; unknown after the collector's
 		 * death */
 		info->end_ns = gt_clock_ns(CLOCK_BOOTTIME);
+	else if (!info->ended)
+		info->end_ns = d->detached_ns;
 }
 
 void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64_t now_ns)

@@ -96,6 +96,8 @@ struct gt_drain {
 	/* distinct texts of GT_EVENT_LATE; only the first are kept */
 	char late[GT_LATE_NAMED][GT_LATE_BYTES];
 	uint32_t late_count;
+	/* time at which an attached session ended in processes that continue; 0: not ended */
+	uint64_t detached_ns;
 };
 
 #endif
