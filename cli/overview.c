@@ -142,6 +142,13 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 	char label[32], idle[400], rest[64] = "";
 
 	snprintf(label, sizeof label, "%s %" PRIu32, device_kind(s, d->device), d->device);
+	if (!summary_track_has_times(d)) {
+		ui_print_line(out, label, ui_colors(out)->bold,
+			      "%s %s, at times that are not known: %s", show_count(d->count),
+			      d->count == 1 ? "activity" : "activities",
+			      s->devices[d->device].name);
+		return;
+	}
 	if (t->unrecorded_ns)
 		snprintf(rest, sizeof rest, "; not recorded for %s more",
 			 duration(t->unrecorded_ns));
@@ -149,6 +156,10 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 		      duration(t->busy_ns), duration(run_ns),
 		      summary_has_whole_run(s) ? "" : " from its first activity to its last",
 		      percent(t->busy_ns, run_ns), rest, s->devices[d->device].name);
+	if (d->untimed)
+		ui_print_line(out, "", ui_colors(out)->yellow,
+			      "without the times of %s of %s activities, which are not known",
+			      show_count(d->untimed), show_count(d->count));
 	if (summary_has_whole_run(s))
 		print_edges(edges, run_ns, out);
 	if (report_idle_startup(s, d, idle, sizeof idle))

@@ -380,6 +380,8 @@ static struct ends find_ends(const struct summary *s, const struct summary_track
 {
 	uint64_t start = d->all.first_ns, end = d->all.last_ns;
 
+	if (!summary_track_has_times(d))
+		return (struct ends){0, 0};
 	for (uint32_t i = 0; i < s->file_count && summary_has_whole_run(s); i++) {
 		start = s->files[i].start_ns < start ? s->files[i].start_ns : start;
 		end = s->files[i].end_ns > end ? s->files[i].end_ns : end;

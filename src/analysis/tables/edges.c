@@ -235,6 +235,9 @@ int edges_read(const struct summary *s, struct gt_capture *capture, struct devic
 		uint64_t first = t->first_ns > start_ns ? t->first_ns : start_ns;
 		uint64_t last = t->last_ns < end_ns ? t->last_ns : end_ns;
 
+		if (!summary_track_has_times(&s->tracks[i])) /* no edge is known */
+			first = start_ns, last = end_ns;
+
 		r.edges[2 * i] = (struct edge_search){.from_ns = start_ns,
 						      .to_ns = first,
 						      .activity_ns = t->first_ns,

@@ -105,6 +105,12 @@ struct summary_track {
 	uint64_t early; /* number of kernels that appeared to start before their calls */
 };
 
+/* Return true if the time of any activity is known. */
+static inline bool summary_track_has_times(const struct summary_track *t)
+{
+	return t->all.last_ns != 0;
+}
+
 struct summary_process {
 	uint32_t file, index, pid, fork_count, ppid;
 	const char *exe, *name; /* path of the program, and last component of the path */
