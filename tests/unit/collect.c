@@ -65,7 +65,7 @@ static void bench_init(struct bench *b)
 	s.slot_count = 16;
 	snprintf(b->output, sizeof b->output, "%s/c.gputap", unit_folder());
 	unlink(b->output);
-	CHECK_OK(gt_folder_create(&s, b->output, &b->folder));
+	CHECK_OK(gt_folder_create(&s, b->output, NULL, &b->folder));
 	b->segment = gt_segment_create(b->folder.path, b->folder.session, NULL, 1000);
 	CHECK_NOT_NULL(b->segment);
 	b->segment_bytes = b->segment->segment_bytes;
