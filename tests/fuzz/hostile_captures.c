@@ -491,7 +491,7 @@ static void check_recover(const struct mutant *mutant)
 	session.pool_bytes = 1 << 20;
 	if (mutant->count > 32)
 		memcpy(id, mutant->bytes + 16, sizeof id);
-	if (gt_folder_create(&session, capture, &f) || gt_journal_create(&f, id, &journal))
+	if (gt_folder_create(&session, capture, NULL, &f) || gt_journal_create(&f, id, &journal))
 		abort();
 	snprintf(directory, sizeof directory, "%s", f.path);
 	gt_journal_redo_begin(&journal, mutant->count, &kept, 0);
