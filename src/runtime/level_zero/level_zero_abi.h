@@ -17,6 +17,7 @@ enum {
 	LZ_EVENT_POOL_DESC = 0x10,
 	LZ_EVENT_DESC = 0x11,
 	LZ_HOST_MEMORY_DESC = 0x16,
+	LZ_MEMORY_PROPERTIES = 0x17,
 	LZ_KERNEL_PROPERTIES = 0x1e,
 	LZ_DEVICE_PROPERTIES_1_2 = 0x00020006, /* timer_resolution is in ticks per second */
 	LZ_COUNTER_BASED_EVENT_POOL_DESC = 0x00020014,
@@ -78,6 +79,13 @@ struct lz_list_desc {
 	struct lz_chained head;
 	uint32_t ordinal, flags;
 };
+
+struct lz_memory_properties {
+	struct lz_chained head;
+	uint32_t type;
+	uint64_t id, page_size;
+};
+enum { LZ_MEMORY_DEVICE = 2, LZ_MEMORY_SHARED = 3 };
 
 struct lz_host_memory_desc {
 	struct lz_chained head;

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "core/context.h"
+#include "runtime/level_zero/level_zero_late.h"
 #include "runtime/level_zero/level_zero_objects.h"
 #include "tool/tool_activity.h"
 
@@ -30,7 +31,7 @@ struct submission {
 	struct gt_lz_event *program; /* program event behind `event`, or NULL */
 	void *event;
 	void *behind; /* program event to be signalled after the command */
-	bool dirty;
+	bool dirty, untimed;
 	struct gt_activity *activity; /* activity of a command on an immediate list */
 	struct gt_activity_info what;
 };
@@ -50,8 +51,11 @@ static bool is_asked_after_pause(const struct gt_call *call, const void *handle)
 
 static bool is_asked(const struct gt_call *call, const void *list)
 {
-	return call->thread || gt_tool_activity_asked(GT_DOMAIN_LEVEL_ZERO) ||
-	       is_asked_after_pause(call, list);
+	if (call->thread || gt_tool_activity_asked(GT_DOMAIN_LEVEL_ZERO) ||
+	    is_asked_after_pause(call, list))
+		return true;
+	gt_lz_note_skipped(list);
+	return false;
 }
 
 /* Submissions ---------------------------------------------------------------------- */
@@ -95,12 +99,25 @@ static bool may_be_reused(const struct submission *s)
 /* Choose an event for a command whose program event has no times. */
 static void choose_other(struct submission *s, void **signal)
 {
-	if (!take_own_before(s, signal)) {
+	struct gt_lz_event *event;
+
+	if (take_own_before(s, signal))
+		return;
+	event = s->list->queue ? gt_lz_find(GT_LZ_EVENT, *signal) : NULL;
+	if (event &&
+	    !event->hidden) { /* an earlier event: it shows only that the command is done */
+		gt_lz_event_detach(event, s->list, true);
+		s->program = event;
+		s->event = *signal;
+		s->untimed = true;
+		s->dirty = !event->counter_based &&
+			   atomic_load_explicit(&event->used, memory_order_relaxed);
+	}
+	if (!gt_lz_name_untimed(s->list))
 		gt_lz_list_name(
 			s->list, s->what.queue,
 			"a command's event has no times: the event is for other processes, was "
 			"created before gputap was loaded, or could not be created with times");
-	}
 }
 
 /* Choose the command's event: the program's event if it has times, otherwise a gputap event. */
@@ -130,18 +147,15 @@ static void begin_command(struct submission *s, const struct gt_call *call, void
 	struct gt_lz_queue *queue;
 
 	*s = (struct submission){.call = call, .what = *what};
-	s->list = what->op ? gt_lz_find(GT_LZ_LIST, list_handle) : NULL;
-	if (!s->list) {
-		if (what->op)
-			gt_lz_note_unknown();
+	s->list = what->op ? gt_lz_meet_list(call, list_handle, GT_LZ_EARLIER_PERHAPS) : NULL;
+	if (!s->list)
 		return;
-	}
 	queue = s->list->queue;
 	if (queue && gt_lz_is_captured(s->list)) {
 		s->list = NULL;
 		return;
 	}
-	s->program = *signal ? gt_lz_find(GT_LZ_EVENT, *signal) : NULL;
+	s->program = *signal ? gt_lz_meet_event(call, *signal) : NULL;
 	s->what.domain = GT_DOMAIN_LEVEL_ZERO;
 	s->what.device = s->list->device->number;
 	s->what.device_handle = (uintptr_t)s->list->device->object.handle;
@@ -222,7 +236,8 @@ static int end_command(struct submission *s, int status)
 							   .event = s->event,
 							   .program = s->program,
 							   .own = s->own,
-							   .dirty = s->dirty});
+							   .dirty = s->dirty,
+							   .untimed = s->untimed});
 		gt_activity_submitted(s->activity);
 		if (queue->synchronous) /* the command is already done */
 			gt_lz_harvest(queue, gt_lz_submitted_to(queue));
@@ -235,12 +250,12 @@ static int end_command(struct submission *s, int status)
 /* Commands ----------------------------------------------------------------------- */
 
 /* Describe a kernel launch. Operation 0 marks a kernel that must not be recorded. */
-static struct gt_activity_info kernel_what(const void *kernel,
+static struct gt_activity_info kernel_what(const struct gt_call *call, void *kernel,
 					   const struct gt_ze_group_count *groups,
 					   const struct gt_ze_group_size *size)
 {
 	struct gt_activity_info what = {.op = GT_DEVICE_KERNEL};
-	const struct gt_lz_kernel *k = gt_lz_find(GT_LZ_KERNEL, kernel);
+	const struct gt_lz_kernel *k = gt_lz_meet_kernel(call, kernel);
 
 	if (k) {
 		what.op = k->unwanted ? 0 : GT_DEVICE_KERNEL;
@@ -265,14 +280,15 @@ static struct gt_activity_info kernel_what(const void *kernel,
 
 /* Describe a command that launches several kernels with group counts in device memory. The command
  * is one activity with the names of all kernels. */
-static struct gt_activity_info kernels_what(uint32_t count, void **kernels)
+static struct gt_activity_info kernels_what(const struct gt_call *call, uint32_t count,
+					    void **kernels)
 {
 	struct gt_activity_info what = {.op = GT_DEVICE_KERNEL};
 	char text[512];
 	size_t bytes = 0;
 
 	for (uint32_t i = 0; kernels && i < count; i++) {
-		const struct gt_lz_kernel *k = gt_lz_find(GT_LZ_KERNEL, kernels[i]);
+		const struct gt_lz_kernel *k = gt_lz_meet_kernel(call, kernels[i]);
 		const char *name = k && k->name ? gt_string_text(k->name) : NULL;
 		size_t length = name ? strlen(name) : 0;
 
@@ -298,9 +314,10 @@ static struct gt_activity_info transfer_what(enum gt_device_op op, const void *t
 					 .destination = (uintptr_t)to};
 }
 
-static struct gt_activity_info copy_what(const void *to, const void *from, uint64_t bytes)
+static struct gt_activity_info copy_what(const struct gt_call *call, void *list, const void *to,
+					 const void *from, uint64_t bytes)
 {
-	return transfer_what(gt_lz_copy_op(to, from), to, from, bytes);
+	return transfer_what(gt_lz_copy_op(call, list, to, from), to, from, bytes);
 }
 
 static uint64_t region_bytes(const void *region)
@@ -326,47 +343,49 @@ static uint64_t region_bytes(const void *region)
 COMMAND(zeCommandListAppendLaunchKernel,
 	(const struct gt_call *call, void *list, void *kernel,
 	 const struct gt_ze_group_count *groups, SIGNALS),
-	(list, kernel, groups, signal, waits, wait), kernel_what(kernel, groups, NULL))
+	(list, kernel, groups, signal, waits, wait), kernel_what(call, kernel, groups, NULL))
 COMMAND(zeCommandListAppendLaunchCooperativeKernel,
 	(const struct gt_call *call, void *list, void *kernel,
 	 const struct gt_ze_group_count *groups, SIGNALS),
-	(list, kernel, groups, signal, waits, wait), kernel_what(kernel, groups, NULL))
+	(list, kernel, groups, signal, waits, wait), kernel_what(call, kernel, groups, NULL))
 /* the group counts are in device memory */
 COMMAND(zeCommandListAppendLaunchKernelIndirect,
 	(const struct gt_call *call, void *list, void *kernel,
 	 const struct gt_ze_group_count *groups, SIGNALS),
-	(list, kernel, groups, signal, waits, wait), kernel_what(kernel, NULL, NULL))
+	(list, kernel, groups, signal, waits, wait), kernel_what(call, kernel, NULL, NULL))
 COMMAND(zeCommandListAppendLaunchMultipleKernelsIndirect,
 	(const struct gt_call *call, void *list, uint32_t count, void **kernels,
 	 const uint32_t *counts, const void *groups, SIGNALS),
-	(list, count, kernels, counts, groups, signal, waits, wait), kernels_what(count, kernels))
+	(list, count, kernels, counts, groups, signal, waits, wait),
+	kernels_what(call, count, kernels))
 COMMAND(zeCommandListAppendLaunchKernelWithParameters,
 	(const struct gt_call *call, void *list, void *kernel,
 	 const struct gt_ze_group_count *groups, const void *next, SIGNALS),
-	(list, kernel, groups, next, signal, waits, wait), kernel_what(kernel, groups, NULL))
+	(list, kernel, groups, next, signal, waits, wait), kernel_what(call, kernel, groups, NULL))
 COMMAND(zeCommandListAppendLaunchKernelWithArguments,
 	(const struct gt_call *call, void *list, void *kernel, struct gt_ze_group_count groups,
 	 struct gt_ze_group_size size, void **values, const void *next, SIGNALS),
 	(list, kernel, groups, size, values, next, signal, waits, wait),
-	kernel_what(kernel, &groups, &size))
+	kernel_what(call, kernel, &groups, &size))
 COMMAND(zeCommandListAppendMemoryCopy,
 	(const struct gt_call *call, void *list, void *to, const void *from, size_t bytes, SIGNALS),
-	(list, to, from, bytes, signal, waits, wait), copy_what(to, from, bytes))
+	(list, to, from, bytes, signal, waits, wait), copy_what(call, list, to, from, bytes))
 COMMAND(zeCommandListAppendMemoryCopyWithParameters,
 	(const struct gt_call *call, void *list, void *to, const void *from, size_t bytes,
 	 const void *next, SIGNALS),
-	(list, to, from, bytes, next, signal, waits, wait), copy_what(to, from, bytes))
+	(list, to, from, bytes, next, signal, waits, wait), copy_what(call, list, to, from, bytes))
 COMMAND(zeCommandListAppendMemoryCopyFromContext,
 	(const struct gt_call *call, void *list, void *to, void *context, const void *from,
 	 size_t bytes, SIGNALS),
-	(list, to, context, from, bytes, signal, waits, wait), copy_what(to, from, bytes))
+	(list, to, context, from, bytes, signal, waits, wait),
+	copy_what(call, list, to, from, bytes))
 COMMAND(zeCommandListAppendMemoryCopyRegion,
 	(const struct gt_call *call, void *list, void *to, const void *to_region, uint32_t to_pitch,
 	 uint32_t to_slice, const void *from, const void *from_region, uint32_t from_pitch,
 	 uint32_t from_slice, SIGNALS),
 	(list, to, to_region, to_pitch, to_slice, from, from_region, from_pitch, from_slice, signal,
 	 waits, wait),
-	copy_what(to, from, region_bytes(to_region)))
+	copy_what(call, list, to, from, region_bytes(to_region)))
 COMMAND(zeCommandListAppendMemoryFill,
 	(const struct gt_call *call, void *list, void *to, const void *pattern,
 	 size_t pattern_bytes, size_t bytes, SIGNALS),
@@ -389,22 +408,26 @@ COMMAND(zeCommandListAppendImageCopyRegion,
 COMMAND(zeCommandListAppendImageCopyToMemory,
 	(const struct gt_call *call, void *list, void *to, void *from, const void *region, SIGNALS),
 	(list, to, from, region, signal, waits, wait),
-	transfer_what(gt_lz_image_op(to, false), to, from, gt_lz_image_bytes(from, region)))
+	transfer_what(gt_lz_image_op(call, list, to, false), to, from,
+		      gt_lz_image_bytes(from, region)))
 COMMAND(zeCommandListAppendImageCopyFromMemory,
 	(const struct gt_call *call, void *list, void *to, const void *from, const void *region,
 	 SIGNALS),
 	(list, to, from, region, signal, waits, wait),
-	transfer_what(gt_lz_image_op(from, true), to, from, gt_lz_image_bytes(to, region)))
+	transfer_what(gt_lz_image_op(call, list, from, true), to, from,
+		      gt_lz_image_bytes(to, region)))
 COMMAND(zeCommandListAppendImageCopyToMemoryExt,
 	(const struct gt_call *call, void *list, void *to, void *from, const void *region,
 	 uint32_t row, uint32_t slice, SIGNALS),
 	(list, to, from, region, row, slice, signal, waits, wait),
-	transfer_what(gt_lz_image_op(to, false), to, from, gt_lz_image_bytes(from, region)))
+	transfer_what(gt_lz_image_op(call, list, to, false), to, from,
+		      gt_lz_image_bytes(from, region)))
 COMMAND(zeCommandListAppendImageCopyFromMemoryExt,
 	(const struct gt_call *call, void *list, void *to, const void *from, const void *region,
 	 uint32_t row, uint32_t slice, SIGNALS),
 	(list, to, from, region, row, slice, signal, waits, wait),
-	transfer_what(gt_lz_image_op(from, true), to, from, gt_lz_image_bytes(to, region)))
+	transfer_what(gt_lz_image_op(call, list, from, true), to, from,
+		      gt_lz_image_bytes(to, region)))
 COMMAND(zeCommandListAppendBarrier, (const struct gt_call *call, void *list, SIGNALS),
 	(list, signal, waits, wait), transfer_what(GT_DEVICE_BARRIER, NULL, NULL, 0))
 COMMAND(zeCommandListAppendMemoryRangesBarrier,

@@ -46,11 +46,11 @@ static uint64_t get_bytes(const struct image_description *d)
 void gt_level_zero_ask(struct gt_thread *t, const struct gt_table *table, unsigned index,
 		       const uint64_t *values, struct gt_facts *facts)
 {
-	const struct gt_lz_device *d =
-		values[0] && gt_tap_options.follow_devices
-			? gt_lz_device(table, t, (void *)(uintptr_t)values[0])
-			: NULL;
+	const struct gt_lz_device *d = values[0] && gt_tap_options.follow_devices
+					       ? gt_lz_device(table, (void *)(uintptr_t)values[0])
+					       : NULL;
 
+	(void)t;
 	if (d)
 		facts->device = (uint32_t)d->number;
 	if (index == GT_LEVEL_ZERO_INDEX_zeImageCreate)

@@ -16,9 +16,9 @@
  * program, together with the loader's own layers, and with several drivers. Handles are the
  * driver's own. Calls that the loader answers itself because it found no driver are not recorded.
  *
- * The driver may already have handed out its tables when a tool enters a running program, or when a
- * tool starts after a session has tapped only some functions. In these cases, gputap searches for
- * the copies of the tables (level_zero_tables.c). */
+ * The driver may already have handed out its tables when gputap attaches to a running program, when
+ * a tool enters one, or when a tool starts after a session has tapped only some functions. In these
+ * cases, gputap searches for the copies of the tables (level_zero_tables.c). */
 #include <string.h>
 
 #include "core/emit.h"
@@ -29,12 +29,11 @@
 #include "generated/level_zero_taps.h"
 #include "generated/level_zero_tools_taps.h"
 #include "runtime/interposition.h"
-#include "runtime/level_zero/level_zero_objects.h"
+#include "runtime/level_zero/level_zero_late.h"
 #include "runtime/level_zero/level_zero_tables.h"
 #include "runtime/level_zero/level_zero_untapped.h"
 #include "runtime/mapped.h"
 #include "tool/tool_load.h"
-#include "tool/tool_activity.h"
 
 enum {
 #define X(function, exported) GT_LEVEL_ZERO_PARTS_INDEX_##function,
@@ -60,13 +59,12 @@ typedef int get_table_fn(uint32_t version, void **out);
 /* One bit for each instance for which unwanted entries were handed out unchanged. */
 static _Atomic uint32_t partial;
 
-/* Put taps into @filled, the driver's table. If a tool exists, make all entries taps, because the
- * tool may request more calls later. */
+/* Put taps into @filled, the driver's table. */
 static void put_taps(unsigned instance, const struct gt_lz_part *p, void **filled)
 {
 	gt_lz_name_untapped(instance, gt_level_zero_parts_attach_states[instance].base, p, filled);
 	gt_table_part(gt_lz_table(p->domain, instance), p->first, (uint32_t)(p->end - p->first),
-		      filled, gt_lz_has_tool());
+		      filled, gt_lz_taps_all());
 }
 
 /* Replacement for a driver's zeGet..ProcAddrTable(). */
@@ -80,7 +78,7 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 	if (!out)
 		return real(version, out);
 	status = real(version, filled);
-	if (!gt_lz_has_tool())
+	if (!gt_lz_taps_all())
 		atomic_fetch_or(&partial, 1u << instance);
 	put_taps(instance, p, filled);
 	for (unsigned i = 0; i < GT_LZ_TABLE_MAX; i++)
@@ -150,21 +148,11 @@ static void find_tables_of_handles(unsigned instance)
 		gt_lz_tables_of_handle(instance, handles[i]);
 }
 
-/* true if a driver was found late, so that objects created earlier are unknown */
-static _Atomic bool came_late;
-
-void gt_lz_note_unknown(void)
-{
-	if (gt_tool_activity_asked(GT_DOMAIN_LEVEL_ZERO) && atomic_exchange(&came_late, false))
-		gt_tools_report_missed(GT_DOMAIN_LEVEL_ZERO, "GPU activities on Level Zero queues "
-							     "and lists created earlier");
-}
-
-/* After a tool has started, find the tables that were handed out earlier without taps, or with taps
- * for some functions only. */
+/* After gputap has attached or a tool has started, find the tables that were handed out earlier
+ * without taps, or with taps for some functions only. */
 static void find_tables(void)
 {
-	for (unsigned i = 0; gt_lz_has_tool() && i < GT_INSTANCES; i++) {
+	for (unsigned i = 0; gt_lz_taps_all() && i < GT_INSTANCES; i++) {
 		struct gt_attach_state *state = &gt_level_zero_parts_attach_states[i];
 		bool late = atomic_exchange(&state->late, 0);
 		bool some = atomic_fetch_and(&partial, ~(1u << i)) >> i & 1;
@@ -172,12 +160,14 @@ static void find_tables(void)
 		if (!(late || some) || atomic_load(&state->state) != GT_ATTACH_ARMED)
 			continue;
 		if (late) {
-			atomic_store(&came_late, true);
+			gt_lz_come_late();
 			learn_functions(i);
 		}
-		if (gt_lz_tables_find(i, state->base) < 0)
+		if (gt_lz_tables_find(i, state->base) < 0) {
 			gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_LEVEL_ZERO,
 				       0, state->path);
+			atomic_store(&state->late, gt_is_late()); /* for the next session */
+		}
 		find_tables_of_handles(i);
 	}
 }
@@ -187,3 +177,5 @@ __attribute__((constructor)) static void start_level_zero_attach(void)
 	gt_attach_begin(gt_level_zero_parts_attached);
 	gt_mapped_follow(find_tables);
 }
+
+GT_PROVIDE(gt_late) = {.name = "level_zero", .attach = find_tables};

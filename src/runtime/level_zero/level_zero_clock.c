@@ -41,46 +41,63 @@ static uint64_t round_ns(const struct gt_lz_device *d)
 	return bits >= 60 ? UINT64_MAX : ns_of(d, mask_of(bits));
 }
 
-static struct gt_lz_device *add_device(const struct gt_table *table, struct gt_thread *t,
-				       void *handle)
+static void describe_device(struct gt_lz_device *d, struct lz_device_properties *p)
 {
-	struct lz_device_properties p = {.head = {LZ_DEVICE_PROPERTIES_1_2, NULL}};
-	struct gt_lz_device *d = gt_lz_find(GT_LZ_DEVICE, handle);
 	static const char *const types[] = {"", "gpu", "cpu", "fpga", "accelerator", "vpu"};
 	struct gt_text text = {0};
 
-	if (d || !GT_LZ(table, zeDeviceGetProperties) ||
+	p->name[sizeof p->name - 1] = 0;
+	gt_text_add(&text, "name", p->name);
+	if (p->type < sizeof types / sizeof *types)
+		gt_text_add(&text, "type", types[p->type]);
+	gt_text_add_hex(&text, "uuid", p->uuid, sizeof p->uuid);
+	gt_text_add(&text, "clock", "timer");
+	gt_lz_describe(&d->description,
+		       &(struct gt_object){.type = GT_OBJECT_DEVICE,
+					   .domain = GT_DOMAIN_LEVEL_ZERO,
+					   .number = d->number,
+					   .handle = (uintptr_t)d->object.handle},
+		       &text);
+}
+
+static void fill_device(void *object, const void *data)
+{
+	const struct lz_device_properties *p = data;
+	struct gt_lz_device *d = object;
+
+	d->hz = p->timer_resolution >= SLOWEST_HZ ? p->timer_resolution
+		: p->timer_resolution             ? SECOND_NS / p->timer_resolution
+						  : SECOND_NS;
+	d->bits = p->timestamp_bits ? p->timestamp_bits : 64;
+	d->kernel_bits = p->kernel_timestamp_bits ? p->kernel_timestamp_bits : d->bits;
+	d->number = gt_object_number(GT_OBJECT_DEVICE);
+}
+
+static struct gt_lz_device *add_device(const struct gt_table *table, void *handle)
+{
+	struct lz_device_properties p = {.head = {LZ_DEVICE_PROPERTIES_1_2, NULL}};
+	struct gt_lz_device *d = gt_lz_find(GT_LZ_DEVICE, handle);
+
+	if ((d && gt_lz_is_described(&d->description)) || !GT_LZ(table, zeDeviceGetProperties) ||
 	    !GT_LZ(table, zeDeviceGetGlobalTimestamps) ||
 	    GT_LZ(table, zeDeviceGetProperties)(handle, &p))
 		return d;
-	d = gt_lz_add(GT_LZ_DEVICE, handle);
+	if (!d)
+		d = gt_lz_add_filled(GT_LZ_DEVICE, handle, fill_device, &p);
 	if (!d)
 		return NULL;
 	d->table = table;
-	d->hz = p.timer_resolution >= SLOWEST_HZ ? p.timer_resolution
-		: p.timer_resolution             ? SECOND_NS / p.timer_resolution
-						 : SECOND_NS;
-	d->bits = p.timestamp_bits ? p.timestamp_bits : 64;
-	d->kernel_bits = p.kernel_timestamp_bits ? p.kernel_timestamp_bits : d->bits;
-	d->number = gt_object_number(GT_OBJECT_DEVICE);
-	p.name[sizeof p.name - 1] = 0;
-	gt_text_add(&text, "name", p.name);
-	if (p.type < sizeof types / sizeof *types)
-		gt_text_add(&text, "type", types[p.type]);
-	gt_text_add_hex(&text, "uuid", p.uuid, sizeof p.uuid);
-	gt_text_add(&text, "clock", "timer");
-	gt_object_write(t ? t : gt_thread_own(), GT_OBJECT_DEVICE, GT_DOMAIN_LEVEL_ZERO, d->number,
-			(uintptr_t)handle, 0, &text);
+	describe_device(d, &p);
 	return d;
 }
 
-struct gt_lz_device *gt_lz_device(const struct gt_table *table, struct gt_thread *t, void *handle)
+struct gt_lz_device *gt_lz_device(const struct gt_table *table, void *handle)
 {
 	static struct gt_lz_lock lock;
 	struct gt_lz_device *d;
 
 	gt_lz_lock(&lock);
-	d = add_device(table, t, handle);
+	d = add_device(table, handle);
 	gt_lz_unlock(&lock);
 	return d;
 }
@@ -125,11 +142,18 @@ static void plan_reading(struct gt_lz_device *d, uint64_t now_ns, uint64_t now_t
 	}
 }
 
+/* Return true if the records of this process, in this session, contain a reading. */
+static bool has_reading(const struct gt_lz_device *d)
+{
+	return atomic_load_explicit(&d->epoch, memory_order_relaxed) ==
+	       atomic_load_explicit(gt_epoch, memory_order_relaxed);
+}
+
 static void read_clock(struct gt_lz_device *d, struct gt_thread *t)
 {
 	uint64_t now = gt_clock_ns(CLOCK_BOOTTIME), before, after, host, stamp;
 
-	if (d->known.ns && now < d->next_ns)
+	if (d->known.ns && now < d->next_ns && has_reading(d))
 		return;
 	before = gt_ticks();
 	if (GT_LZ(d->table, zeDeviceGetGlobalTimestamps)((void *)d->object.handle, &host, &stamp))
@@ -137,6 +161,8 @@ static void read_clock(struct gt_lz_device *d, struct gt_thread *t)
 	after = gt_ticks();
 	advance_clock(d, stamp, now);
 	plan_reading(d, now, after);
+	atomic_store_explicit(&d->epoch, atomic_load_explicit(gt_epoch, memory_order_relaxed),
+			      memory_order_relaxed);
 	/* also written while the program has paused recording */
 	gt_clock_write(t ? t : gt_thread_own(), (uint32_t)d->number, 1 /* GT_CLOCK_TIMER */, before,
 		       after, ns_of(d, d->known.ticks), 0);
@@ -146,7 +172,7 @@ void gt_lz_clock_read(struct gt_lz_device *d, struct gt_thread *t)
 {
 	uint64_t next = atomic_load_explicit(&d->next_ticks, memory_order_relaxed);
 
-	if (next && gt_ticks() < next)
+	if (next && gt_ticks() < next && has_reading(d))
 		return;
 	gt_lz_lock(&d->lock);
 	read_clock(d, t);

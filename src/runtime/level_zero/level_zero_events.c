@@ -1,48 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Wraps the creation and destruction of the program's queues, lists, events and kernels. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/kernels.h"
+#include "runtime/level_zero/level_zero_late.h"
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
 
-/* Return true if gputap can follow this driver's activities. */
-static bool has_events(const struct gt_table *table)
-{
-	return GT_LZ(table, zeEventPoolCreate) && GT_LZ(table, zeEventCreate) &&
-	       GT_LZ(table, zeEventQueryStatus) && GT_LZ(table, zeEventHostReset) &&
-	       GT_LZ(table, zeEventQueryKernelTimestamp);
-}
-
-static void end_process(void)
-{
-	gt_lz_harvest_all();
-}
-
 static struct gt_lz_queue *add_queue(const struct gt_call *call, const void *context,
 				     struct gt_lz_device *device, const void *handle,
-				     const struct lz_queue_desc *desc, const char *name)
+				     const struct lz_queue_desc *desc, bool immediate)
 {
-	struct gt_lz_queue *queue = gt_lz_add(GT_LZ_QUEUE, handle);
-	static atomic_flag registered = ATOMIC_FLAG_INIT;
-	struct gt_text text = {0};
-
-	if (!queue)
-		return NULL;
-	if (!atomic_flag_test_and_set(&registered))
-		atexit(end_process);
-	queue->table = call->table;
-	queue->context = context;
-	queue->device = device;
-	queue->synchronous = desc && desc->mode == LZ_QUEUE_SYNCHRONOUS;
-	queue->look = 256;
-	queue->number = gt_object_number(GT_OBJECT_QUEUE);
-	gt_text_add(&text, "name", name);
-	gt_object_write(gt_thread_own(), GT_OBJECT_QUEUE, GT_DOMAIN_LEVEL_ZERO, queue->number,
-			(uintptr_t)handle, device->number, &text);
-	return queue;
+	return gt_lz_queue_add(
+		handle,
+		&(struct gt_lz_queue){.table = call->table,
+				      .context = context,
+				      .device = device,
+				      .immediate = immediate,
+				      .synchronous = desc && desc->mode == LZ_QUEUE_SYNCHRONOUS});
 }
 
 static int follow_queue(const struct gt_call *call, int status, const void *context, void *device,
@@ -50,40 +23,28 @@ static int follow_queue(const struct gt_call *call, int status, const void *cont
 {
 	struct gt_lz_device *d;
 
-	if (status || !queue || !has_events(call->table))
+	if (status || !queue || !gt_lz_can_follow(call->table))
 		return status;
-	d = gt_lz_device(call->table, call->thread, device);
+	d = gt_lz_device(call->table, device);
 	if (d)
-		add_queue(call, context, d, *queue, desc, "queue");
+		add_queue(call, context, d, *queue, desc, false);
 	return status;
-}
-
-static struct gt_lz_list *add_list(const struct gt_call *call, const void *context, void *device,
-				   const void *handle)
-{
-	struct gt_lz_device *d = gt_lz_device(call->table, call->thread, device);
-	struct gt_lz_list *list = d ? gt_lz_add(GT_LZ_LIST, handle) : NULL;
-
-	if (list) {
-		list->table = call->table;
-		list->context = context;
-		list->device = d;
-	}
-	return list;
 }
 
 static int follow_list(const struct gt_call *call, int status, const void *context, void *device,
 		       const struct lz_list_desc *desc, void **handle)
 {
-	struct gt_lz_list *list;
+	struct gt_lz_list like = {.table = call->table, .context = context};
 
-	if (status || !handle || !has_events(call->table))
+	if (status || !handle || !gt_lz_can_follow(call->table))
 		return status;
-	list = add_list(call, context, device, *handle);
-	if (list && desc) {
-		list->ordinal = desc->ordinal;
-		list->in_order = desc->flags & LZ_LIST_IN_ORDER;
+	like.device = gt_lz_device(call->table, device);
+	if (desc) {
+		like.ordinal = desc->ordinal;
+		like.in_order = desc->flags & LZ_LIST_IN_ORDER;
 	}
+	if (like.device)
+		gt_lz_list_add(*handle, &like);
 	return status;
 }
 
@@ -92,27 +53,25 @@ static int follow_list(const struct gt_call *call, int status, const void *conte
 static int follow_immediate(const struct gt_call *call, int status, const void *context,
 			    void *device, const struct lz_queue_desc *desc, void **handle)
 {
-	struct gt_lz_list *list;
+	struct gt_lz_list like = {.table = call->table, .context = context};
 	struct gt_lz_own *own;
 
-	if (status || !handle || !has_events(call->table))
+	if (status || !handle || !gt_lz_can_follow(call->table))
 		return status;
-	list = add_list(call, context, device, *handle);
-	if (!list)
+	like.device = gt_lz_device(call->table, device);
+	if (!like.device)
 		return status;
-	list->queue = add_queue(call, context, list->device, *handle, desc, "immediate list");
-	if (!list->queue) {
-		gt_lz_remove(GT_LZ_LIST, *handle);
+	like.queue = add_queue(call, context, like.device, *handle, desc, true);
+	like.in_order = desc && desc->flags & LZ_QUEUE_IN_ORDER;
+	if (!like.queue || !gt_lz_list_add(*handle, &like))
 		return status;
-	}
-	list->in_order = desc && desc->flags & LZ_QUEUE_IN_ORDER;
-	gt_lz_lock(&list->queue->lock);
-	own = gt_lz_own_take(call->table, context, &list->queue->own);
+	gt_lz_lock(&like.queue->lock);
+	own = gt_lz_own_take(call->table, context, &like.queue->own);
 	if (own) {
-		own->next = list->queue->own;
-		list->queue->own = own;
+		own->next = like.queue->own;
+		like.queue->own = own;
 	}
-	gt_lz_unlock(&list->queue->lock);
+	gt_lz_unlock(&like.queue->lock);
 	return status;
 }
 
@@ -150,6 +109,7 @@ static void end_queue(const void *handle)
 	gt_lz_owns_end(queue->context, &queue->own);
 	gt_lz_stock_end(&queue->items);
 	gt_lz_unlock(&queue->lock);
+	gt_fork_replay_remove(gt_thread_own(), queue->description.replay);
 	gt_lz_remove(GT_LZ_QUEUE, handle);
 }
 
@@ -181,10 +141,12 @@ int gt_level_zero_wrap_zeCommandListDestroy(const struct gt_call *call, void *li
 
 int gt_level_zero_wrap_zeCommandListReset(const struct gt_call *call, void *handle)
 {
-	struct gt_lz_list *list = gt_lz_find(GT_LZ_LIST, handle);
+	struct gt_lz_list *list = gt_lz_meet_list(call, handle, GT_LZ_EARLIER_PERHAPS);
 
-	if (list && !list->queue)
+	if (list && !list->queue) {
 		gt_lz_list_empty(list);
+		atomic_store_explicit(&list->earlier, GT_LZ_EARLIER_NONE, memory_order_relaxed);
+	}
 	return REAL(zeCommandListReset)(handle);
 }
 
@@ -329,56 +291,27 @@ int gt_level_zero_wrap_zeEventHostReset(const struct gt_call *call, void *handle
 
 /* Kernels ---------------------------------------------------------------------------- */
 
-/* Write an object that describes the kernel's code with the driver's data. The kernel's activities
- * refer to this object. The recorded subgroup size is the compiled size, or otherwise the largest
- * size. */
-static void describe_kernel(const struct gt_call *call, void *handle, const char *name,
-			    struct gt_lz_kernel *k)
-{
-	struct lz_kernel_properties p = {.head = {LZ_KERNEL_PROPERTIES, NULL}};
-	struct gt_text text = {0};
-
-	if (!GT_LZ(call->table, zeKernelGetProperties) ||
-	    GT_LZ(call->table, zeKernelGetProperties)(handle, &p))
-		return;
-	k->group_bytes = p.local_bytes;
-	k->private_bytes = p.private_bytes;
-	k->symbol = (uint32_t)gt_object_number(GT_OBJECT_KERNEL_SYMBOL);
-	gt_text_add(&text, "name", name);
-	gt_text_add_number(&text, "simd",
-			   p.required_subgroup_size ? p.required_subgroup_size
-						    : p.max_subgroup_size);
-	gt_text_add_number(&text, "group_bytes", p.local_bytes);
-	gt_text_add_number(&text, "private_bytes", p.private_bytes);
-	gt_text_add_number(&text, "spill_bytes", p.spill_bytes);
-	gt_object_write(gt_thread_own(), GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_LEVEL_ZERO, k->symbol,
-			(uintptr_t)handle, 0, &text);
-}
-
 int gt_level_zero_wrap_zeKernelCreate(const struct gt_call *call, void *module, const void *desc,
 				      void **kernel)
 {
 	const struct lz_kernel_desc *d = desc;
 	int status = REAL(zeKernelCreate)(module, desc, kernel);
 	struct gt_lz_kernel *k;
-	uint32_t name;
-	bool unwanted;
 
 	if (status || !kernel || !d || !d->name)
 		return status;
-	unwanted = !gt_kernel_wanted(d->name, strlen(d->name));
-	name = gt_string_id(gt_thread_own(), d->name, strlen(d->name));
 	k = gt_lz_add(GT_LZ_KERNEL, *kernel);
-	if (k) {
-		k->name = name;
-		k->unwanted = unwanted;
-		describe_kernel(call, *kernel, d->name, k);
-	}
+	if (k)
+		gt_lz_kernel_name(call->table, k, d->name);
 	return status;
 }
 
 int gt_level_zero_wrap_zeKernelDestroy(const struct gt_call *call, void *kernel)
 {
+	struct gt_lz_kernel *k = gt_lz_find(GT_LZ_KERNEL, kernel);
+
+	if (k)
+		gt_fork_replay_remove(gt_thread_own(), k->description.replay);
 	gt_lz_remove(GT_LZ_KERNEL, kernel);
 	return REAL(zeKernelDestroy)(kernel);
 }
@@ -391,7 +324,7 @@ int gt_level_zero_wrap_zeKernelSetGroupSize(const struct gt_call *call, void *ke
 
 	if (status)
 		return status;
-	k = gt_lz_find(GT_LZ_KERNEL, kernel);
+	k = gt_lz_meet_kernel(call, kernel);
 	if (k) {
 		k->group[0] = x;
 		k->group[1] = y;

@@ -25,14 +25,20 @@ bool gt_lz_is_captured(const struct gt_lz_list *list)
 			(void *)list->object.handle) == LZ_QUERY_TRUE);
 }
 
+void gt_lz_note_capture(struct gt_lz_list *list)
+{
+	if (!atomic_exchange(&list->captures, true))
+		atomic_fetch_add(&open_captures, 1);
+}
+
 static int begin_capture(int status, const void *handle)
 {
 	struct gt_lz_list *list = status ? NULL : gt_lz_find(GT_LZ_LIST, handle);
 	static _Atomic bool named;
 
-	if (!list || atomic_exchange(&list->captures, true))
+	if (!list || atomic_load_explicit(&list->captures, memory_order_relaxed))
 		return status;
-	atomic_fetch_add(&open_captures, 1);
+	gt_lz_note_capture(list);
 	if (!atomic_exchange(&named, true))
 		gt_event_write(
 			gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_LEVEL_ZERO,

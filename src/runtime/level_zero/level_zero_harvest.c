@@ -74,7 +74,8 @@ static bool has_ended(const struct gt_lz_queue *queue, const struct gt_lz_activi
 		return waited;
 	if (GT_LZ(queue->table, zeEventQueryStatus)(i->event) != LZ_SUCCESS)
 		return i->times ? until == UINT64_MAX : waited;
-	read_times(queue, i, e, known);
+	if (!i->untimed)
+		read_times(queue, i, e, known);
 	return true;
 }
 
@@ -248,12 +249,12 @@ static void detach_item(struct gt_lz_queue *queue, struct gt_lz_activity *i,
 
 	if (ask && b->count < BATCH && !i->dirty &&
 	    GT_LZ(queue->table, zeEventQueryStatus)(i->event) == LZ_SUCCESS &&
-	    read_times(queue, i, &e, &b->known)) {
+	    (i->untimed || read_times(queue, i, &e, &b->known))) {
 		b->items[b->count++] = e;
 		i->activity = NULL; /* the harvest removes the pending activity */
-	} else if (list && list->queue == queue && keep_item_times(queue, i, list)) {
+	} else if (list && list->queue == queue && !i->untimed && keep_item_times(queue, i, list)) {
 		return;
-	} else {
+	} else if (!i->untimed) {
 		name_event(queue, i->program);
 	}
 	end_use(i);

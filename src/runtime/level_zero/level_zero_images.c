@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Computes the sizes of images and of their texels, which determine the number of bytes in a copy.
  * In formats with several planes, the bits per texel are the sum over all planes. */
+#include "runtime/level_zero/level_zero_late.h"
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
@@ -47,6 +48,9 @@ uint64_t gt_lz_image_bytes(const void *handle, const void *region)
 			  : r    ? (uint64_t)r->width * at_least_1(r->height) * at_least_1(r->depth)
 				 : image->texels;
 
+	if (!image)
+		gt_lz_name_missing(handle, "sizes of copies of image",
+				   "created before gputap attached");
 	return image ? texels * image->bits / 8 : 0;
 }
 

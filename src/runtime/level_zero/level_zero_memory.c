@@ -8,6 +8,7 @@
  *
  * Memory shared by device and host counts as device memory; memory whose allocation was not
  * recorded counts as host memory. */
+#include "runtime/level_zero/level_zero_late.h"
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
@@ -82,20 +83,6 @@ static bool is_on_device(const void *address)
 	return found;
 }
 
-enum gt_device_op gt_lz_copy_op(const void *to, const void *from)
-{
-	bool to_device = is_on_device(to), from_device = is_on_device(from);
-
-	return to_device == from_device ? GT_DEVICE_COPY
-	       : to_device              ? GT_DEVICE_WRITE
-					: GT_DEVICE_READ;
-}
-
-enum gt_device_op gt_lz_image_op(const void *memory, bool to_image)
-{
-	return is_on_device(memory) ? GT_DEVICE_COPY : to_image ? GT_DEVICE_WRITE : GT_DEVICE_READ;
-}
-
 /* Make room for another range. Return false if out of memory. The caller holds the lock. */
 static bool make_room(void)
 {
@@ -158,6 +145,39 @@ static void remove_range(const void *memory)
 		atomic_store_explicit(&range_count, count - 1, memory_order_release);
 	}
 	end_change();
+}
+
+/* Like is_on_device(), also for memory that was allocated before gputap was attached. The range of
+ * such memory is recorded. */
+static bool is_met_on_device(const struct gt_call *call, void *list_handle, const void *address)
+{
+	struct gt_lz_range range;
+
+	if (is_on_device(address))
+		return true;
+	if (!gt_lz_find_allocation(call, list_handle, address, &range))
+		return false;
+	add_range(range.first, range.bytes);
+	return true;
+}
+
+enum gt_device_op gt_lz_copy_op(const struct gt_call *call, void *list, const void *to,
+				const void *from)
+{
+	bool to_device = is_met_on_device(call, list, to),
+	     from_device = is_met_on_device(call, list, from);
+
+	return to_device == from_device ? GT_DEVICE_COPY
+	       : to_device              ? GT_DEVICE_WRITE
+					: GT_DEVICE_READ;
+}
+
+enum gt_device_op gt_lz_image_op(const struct gt_call *call, void *list, const void *memory,
+				 bool to_image)
+{
+	return is_met_on_device(call, list, memory) ? GT_DEVICE_COPY
+	       : to_image                           ? GT_DEVICE_WRITE
+						    : GT_DEVICE_READ;
 }
 
 /* The wraps ----------------------------------------------------------------------- */

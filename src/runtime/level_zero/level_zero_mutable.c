@@ -2,6 +2,7 @@
 /* Follows mutable lists. The program requests an id for the command that it appends next, and
  * changes that command between two runs of the list. This file updates the activity's name, sizes
  * and event accordingly. */
+#include "runtime/level_zero/level_zero_late.h"
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
@@ -90,7 +91,7 @@ int gt_level_zero_wrap_zeCommandListUpdateMutableCommandKernelsExp(const struct 
 	int status = REAL(zeCommandListUpdateMutableCommandKernelsExp)(list, count, ids, kernels);
 
 	for (uint32_t i = 0; !status && i < count; i++) {
-		const struct gt_lz_kernel *k = gt_lz_find(GT_LZ_KERNEL, kernels[i]);
+		const struct gt_lz_kernel *k = gt_lz_meet_kernel(call, kernels[i]);
 		struct gt_lz_entry *e = k ? find_entry(list, ids[i]) : NULL;
 
 		if (!e)

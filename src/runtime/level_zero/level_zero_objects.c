@@ -8,6 +8,8 @@
 #include <sched.h>
 #include <stddef.h>
 
+#include "core/late.h"
+
 enum { BUCKETS = 4096, NODE_BYTES = 256, CHAIN_MAX = 1 << 16, TAKE_AT_ONCE = 32 };
 
 static struct bucket {
@@ -233,7 +235,8 @@ void *gt_lz_find(enum gt_lz_kind kind, const void *handle)
 	return o;
 }
 
-void *gt_lz_add(enum gt_lz_kind kind, const void *handle)
+void *gt_lz_add_filled(enum gt_lz_kind kind, const void *handle,
+		       void (*fill)(void *object, const void *data), const void *data)
 {
 	struct bucket *b = bucket_of(kind, handle);
 	struct gt_lz_object *o = gt_lz_find(kind, handle), *fresh;
@@ -245,6 +248,8 @@ void *gt_lz_add(enum gt_lz_kind kind, const void *handle)
 		return NULL;
 	fresh->kind = kind;
 	atomic_store_explicit(&fresh->handle, handle, memory_order_relaxed);
+	if (fill)
+		fill(fresh, data);
 	begin_change(b);
 	o = find_in(b, kind, handle);
 	if (!o) {
@@ -259,6 +264,11 @@ void *gt_lz_add(enum gt_lz_kind kind, const void *handle)
 	free_objects[kind] = fresh;
 	gt_lz_unlock(&nodes_lock);
 	return o;
+}
+
+void *gt_lz_add(enum gt_lz_kind kind, const void *handle)
+{
+	return gt_lz_add_filled(kind, handle, NULL, NULL);
 }
 
 void gt_lz_remove(enum gt_lz_kind kind, const void *handle)
@@ -279,6 +289,21 @@ void gt_lz_remove(enum gt_lz_kind kind, const void *handle)
 	o->next = free_objects[kind];
 	free_objects[kind] = o;
 	gt_lz_unlock(&nodes_lock);
+}
+
+void gt_lz_describe(struct gt_lz_description *d, const struct gt_object *object,
+		    const struct gt_text *text)
+{
+	struct gt_thread *t = gt_thread_own();
+
+	if (!gt_is_late()) {
+		gt_object_write(t, object->type, object->domain, object->number, object->handle,
+				object->parent, text);
+		atomic_store_explicit(&d->written, true, memory_order_release);
+		return;
+	}
+	d->replay = gt_fork_replay_add(t, object, text);
+	atomic_store_explicit(&d->written, d->replay != NULL, memory_order_release);
 }
 
 struct gt_lz_queue *gt_lz_queues(void)

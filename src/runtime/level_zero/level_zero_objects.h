@@ -36,11 +36,18 @@ enum gt_lz_kind {
 	GT_LZ_KERNEL,
 	GT_LZ_FENCE,
 	GT_LZ_IMAGE,
+	GT_LZ_MISSING, /* an object of another kind that the capture names as incomplete */
 	GT_LZ_KINDS
 };
 
 struct gt_lz_lock {
 	_Atomic uint32_t holder; /* id of the process that holds the lock, plus 1; 0 if free */
+};
+
+/* The record that describes an object to the reader of the capture (gt_lz_describe()). */
+struct gt_lz_description {
+	_Atomic bool written;          /* false while recording is off */
+	struct gt_fork_replay *replay; /* only in a program that gputap was attached to */
 };
 
 struct gt_lz_object {
@@ -93,9 +100,11 @@ struct gt_lz_anchor {
 struct gt_lz_device {
 	struct gt_lz_object object;
 	const struct gt_table *table;
+	struct gt_lz_description description;
 	uint64_t number, hz;
 	uint32_t bits, kernel_bits;
 	struct gt_lz_lock lock;    /* protects the members below */
+	_Atomic uint32_t epoch;    /* process or session whose records contain a reading */
 	struct gt_lz_anchor known; /* ns is 0 before the first reading */
 	struct gt_lz_anchor host;  /* host ticks and time of the first reading */
 	uint64_t pause_ns;
@@ -127,6 +136,7 @@ struct gt_lz_activity {
 	const void *list; /* handle of the activity's regular list */
 	uint32_t ordinal; /* index of the activity's entry in that list */
 	bool dirty;       /* true if the event may have been signalled earlier */
+	bool untimed;     /* true if the event shows the end of the activity, without times */
 };
 
 /* An object in which activities complete: a queue, or an immediate list, which is also a queue. */
@@ -138,6 +148,8 @@ struct gt_lz_queue {
 	const void *context; /* handle of the context */
 	struct gt_lz_device *device;
 	uint64_t number; /* number of the queue's object */
+	struct gt_lz_description description;
+	bool immediate; /* true for the queue of an immediate list */
 	bool synchronous;
 	struct gt_lz_activity *first, *last;
 	struct gt_lz_stock items;
@@ -180,7 +192,15 @@ struct gt_lz_list {
 	bool fresh;       /* true if the list was run in the open call */
 	/* true if the last run may still be running activities that are not followed */
 	bool unseen;
-	bool named; /* true once reported that the list's times are unknown */
+	bool named;              /* true once reported that the list's times are unknown */
+	_Atomic uint8_t earlier; /* enum gt_lz_earlier */
+};
+
+/* Commands of a regular list that were appended while gputap was not attached. */
+enum gt_lz_earlier {
+	GT_LZ_EARLIER_NONE,
+	GT_LZ_EARLIER_PERHAPS, /* the list was open when gputap met it */
+	GT_LZ_EARLIER_CERTAIN
 };
 
 /* A pool created with times, and its events. */
@@ -194,6 +214,8 @@ struct gt_lz_event {
 	struct gt_lz_object object;
 	bool counter_based; /* true if the event can be reused without a reset */
 	bool wants_times;   /* value of wants_times in the event's pool */
+	bool untimed;       /* true if the event has no times (level_zero_late.c) */
+	bool hidden;        /* true if the host cannot query the event either */
 	/* true if a command may have signalled the event since its last reset on the host, so that
 	 * the event's state may be due to that command */
 	_Atomic bool used;
@@ -210,7 +232,9 @@ struct gt_lz_kernel {
 	struct gt_lz_object object;
 	uint32_t name, group[3];
 	uint32_t symbol, group_bytes, private_bytes;
-	bool unwanted; /* true if `--kernels` does not select the kernel */
+	bool unwanted;          /* true if `--kernels` does not select the kernel */
+	_Atomic uint32_t epoch; /* process or session for which `unwanted` was determined */
+	struct gt_lz_description description;
 };
 
 struct gt_lz_fence {
@@ -234,8 +258,21 @@ void gt_lz_unlock(struct gt_lz_lock *lock);
 void *gt_lz_find(enum gt_lz_kind kind, const void *handle);
 /* Return the existing object or a new, zeroed object. Return NULL if out of memory. */
 void *gt_lz_add(enum gt_lz_kind kind, const void *handle);
+/* The same; a new object is filled in by @fill(object, @data) before other threads can find it. */
+void *gt_lz_add_filled(enum gt_lz_kind kind, const void *handle,
+		       void (*fill)(void *object, const void *data), const void *data);
 void gt_lz_remove(enum gt_lz_kind kind, const void *handle);
 struct gt_lz_queue *gt_lz_queues(void);
+
+/* Write an object's record. In a program that gputap was attached to, later sessions get the record
+ * as well, and nothing is written while no session records. */
+void gt_lz_describe(struct gt_lz_description *d, const struct gt_object *object,
+		    const struct gt_text *text);
+
+static inline bool gt_lz_is_described(const struct gt_lz_description *d)
+{
+	return atomic_load_explicit(&d->written, memory_order_acquire);
+}
 
 /* Return a zeroed node; all nodes have the same size. @stock: a stock whose owner's lock is held,
  * or NULL for a node without owner. */
@@ -260,7 +297,7 @@ void *gt_lz_host_memory(const struct gt_table *table, const void *context, size_
 void gt_lz_context_end(const void *context);
 
 /* level_zero_clock.c. */
-struct gt_lz_device *gt_lz_device(const struct gt_table *table, struct gt_thread *t, void *handle);
+struct gt_lz_device *gt_lz_device(const struct gt_table *table, void *handle);
 /* Read the clock if a reading is due. */
 void gt_lz_clock_read(struct gt_lz_device *d, struct gt_thread *t);
 struct gt_lz_anchor gt_lz_clock_anchor(struct gt_lz_device *d);
@@ -274,9 +311,16 @@ static inline uint64_t gt_lz_submitted_to(const struct gt_lz_queue *queue)
 	return atomic_load_explicit(&queue->submitted, memory_order_relaxed);
 }
 
-/* If a driver was found late, notify tools once that activities on queues and lists created earlier
- * are missed. */
-void gt_lz_note_unknown(void);
+/* level_zero_add.c */
+/* Return true if gputap can follow this driver's activities. */
+bool gt_lz_can_follow(const struct gt_table *table);
+/* Add a queue, or the queue of an immediate list, like @like, and describe it. */
+struct gt_lz_queue *gt_lz_queue_add(const void *handle, const struct gt_lz_queue *like);
+struct gt_lz_list *gt_lz_list_add(const void *handle, const struct gt_lz_list *like);
+/* Write the queue's object if no records contain it because recording was off. */
+void gt_lz_queue_describe(struct gt_lz_queue *queue);
+/* Set the kernel's name and write its object. @name: NUL-terminated */
+void gt_lz_kernel_name(const struct gt_table *table, struct gt_lz_kernel *k, const char *name);
 
 /* level_zero_harvest.c. Call without locks held. */
 /* Append the pending activity to the queue. */
@@ -293,10 +337,14 @@ void gt_lz_event_detach(struct gt_lz_event *event, const struct gt_lz_list *list
 /* level_zero_graphs.c. Return true if the list's commands now go into a graph instead of to the
  * device. */
 bool gt_lz_is_captured(const struct gt_lz_list *list);
+/* Note that the program captures the list's commands into a graph. */
+void gt_lz_note_capture(struct gt_lz_list *list);
 
 /* level_zero_memory.c. Return the kind of copy: read, write, or copy. */
-enum gt_device_op gt_lz_copy_op(const void *to, const void *from);
-enum gt_device_op gt_lz_image_op(const void *memory, bool to_image);
+enum gt_device_op gt_lz_copy_op(const struct gt_call *call, void *list, const void *to,
+				const void *from);
+enum gt_device_op gt_lz_image_op(const struct gt_call *call, void *list, const void *memory,
+				 bool to_image);
 
 /* level_zero_images.c. Return the number of bytes in a copy of @region, or of the whole image if
  * @region is NULL. Return 0 if unknown. */

@@ -12,6 +12,7 @@
  * events are done when the program has waited for their queue, and have the times of the last run.
  * If a later command of a list resets a command's event or signals it again, the event's times are
  * copied within the list. No function here waits. */
+#include "runtime/level_zero/level_zero_late.h"
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
@@ -328,6 +329,27 @@ void gt_lz_list_keep_times(struct gt_lz_list *list, struct gt_lz_event *event)
 
 /* After a run ---------------------------------------------------------------------------- */
 
+/* Commands that were appended while gputap was not attached are one activity in each run, which
+ * ends, without times, when the program has waited for the queue. */
+static void push_earlier(const struct gt_call *call, struct gt_lz_queue *queue,
+			 const struct gt_lz_list *list)
+{
+	const struct gt_activity_info what = {.domain = GT_DOMAIN_LEVEL_ZERO,
+					      .op = GT_DEVICE_COMMAND_BUFFER,
+					      .device = queue->device->number,
+					      .device_handle =
+						      (uintptr_t)queue->device->object.handle,
+					      .queue = queue->number,
+					      .queue_handle = (uintptr_t)queue->object.handle};
+	struct gt_activity *activity;
+
+	if (!gt_lz_name_earlier(list))
+		return;
+	activity = gt_activity_begin(call, &what);
+	gt_lz_push(queue, &(struct gt_lz_activity){.activity = activity});
+	gt_activity_submitted(activity);
+}
+
 static void push_entries(const struct gt_call *call, struct gt_lz_queue *queue,
 			 struct gt_lz_list *list)
 {
@@ -340,6 +362,7 @@ static void push_entries(const struct gt_call *call, struct gt_lz_queue *queue,
 	}
 	dirty = list->ran != NULL;
 	list->unseen = false;
+	push_earlier(call, queue, list);
 	for (const struct gt_lz_entry *e = list->first; e; e = e->next, ordinal++) {
 		struct gt_activity_info what = e->what;
 		struct gt_activity *activity;
@@ -399,19 +422,23 @@ static void detach_events(const struct gt_lz_list *list)
 			gt_lz_event_detach(e->program, NULL, true);
 }
 
+static int run_on_queue(const struct gt_call *call, void *queue, void *list)
+{
+	return REAL(zeCommandQueueExecuteCommandLists)(queue, 1, &list, NULL);
+}
+
 /* Prepare lists for a run. Return the queue, or NULL if runs on the queue are not followed. */
 static struct gt_lz_queue *begin_run(const struct gt_call *call, const void *handle, uint32_t count,
 				     void **lists,
 				     int (*run)(const struct gt_call *, void *, void *))
 {
-	struct gt_lz_queue *queue = gt_lz_find(GT_LZ_QUEUE, handle);
+	struct gt_lz_queue *queue =
+		lists ? gt_lz_meet_queue(call, handle, count, lists, run == run_on_queue) : NULL;
 
 	if (!queue)
-		gt_lz_note_unknown();
-	if (!queue || !lists)
 		return NULL;
 	for (uint32_t i = 0; i < count; i++) {
-		struct gt_lz_list *list = gt_lz_find(GT_LZ_LIST, lists[i]);
+		struct gt_lz_list *list = gt_lz_meet_list(call, lists[i], GT_LZ_EARLIER_CERTAIN);
 		struct gt_lz_readback *r = list && !list->queue ? end_last_run(list, queue) : NULL;
 
 		if (list && !list->queue)
@@ -430,11 +457,6 @@ static int end_run(const struct gt_call *call, int status, struct gt_lz_queue *q
 	if (!status && queue)
 		push_lists(call, queue, count, lists, fence);
 	return status;
-}
-
-static int run_on_queue(const struct gt_call *call, void *queue, void *list)
-{
-	return REAL(zeCommandQueueExecuteCommandLists)(queue, 1, &list, NULL);
 }
 
 int gt_level_zero_wrap_zeCommandQueueExecuteCommandLists(const struct gt_call *call, void *handle,

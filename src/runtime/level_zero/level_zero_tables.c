@@ -130,11 +130,10 @@ static int first_place(int part)
 	return place;
 }
 
-/* Collect the wanted functions, or all functions if a tool exists, because the tool may request any
- * function later. */
+/* Collect the wanted functions, or all functions (gt_lz_taps_all()). */
 static void collect(unsigned instance)
 {
-	bool all = gt_lz_has_tool();
+	bool all = gt_lz_taps_all();
 
 	memset(places, 0, sizeof places);
 	memset(slots, 0, sizeof slots);

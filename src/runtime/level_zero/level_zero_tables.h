@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "core/late.h"
 #include "core/recording.h"
 #include "core/tap.h"
 
@@ -37,6 +38,13 @@ static inline bool gt_lz_has_tool(void)
 {
 	return atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) ||
 	       atomic_load_explicit(&gt_recording.pending, memory_order_relaxed);
+}
+
+/* Return true if all entries of tables become taps, because more calls may be requested later: by a
+ * tool, or by the next session that attaches. */
+static inline bool gt_lz_taps_all(void)
+{
+	return gt_lz_has_tool() || gt_is_late();
 }
 
 struct gt_table *gt_lz_table(enum gt_domain domain, unsigned instance);
