@@ -7,6 +7,7 @@ gputap_attach() itself."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -14,6 +15,12 @@ import pytest
 
 from conftest import REPO, run_command
 from test_level_zero import HEADERS, level_zero  # noqa: F401 (fixture)
+
+# what the capture names as missing
+PLAIN = ("times of commands in command list 0x..: their events have no times, because they were "
+         "created before gputap attached, or for other processes")
+EARLIER = "commands and times of command list 0x..: recorded before gputap attached"
+OPEN = "earlier commands of command list 0x..: the list was open when gputap attached"
 
 
 class Session:
@@ -109,12 +116,6 @@ def calls(tap, name="r.gputap"):
     return {o["name"]: o["calls"] for o in rows}
 
 
-def activities(tap, name="r.gputap"):
-    """Return {(name, device operation): (count, untimed)}."""
-    tap("export", "-f", name, "-o", "r.csv")
-    return pathlib.Path("r.csv").read_text()
-
-
 LAYERS = [{}, {"ZE_ENABLE_TRACING_LAYER": "1"}, {"ZE_ENABLE_VALIDATION_LAYER": "1"},
           {"ZE_ENABLE_LOADER_INTERCEPT": "1"}]
 
@@ -135,3 +136,140 @@ def test_every_call_after_the_attach_is_recorded_once(sessions, programs, tap, e
     found = info(tap)
     assert found["activities"] == found["linked"] == (5 * 3 + 4 * 2) * drivers
     assert found["untimed"] == 0 and found["seen"] == found["recorded"]
+
+
+@pytest.fixture
+def attached(sessions, programs):
+    """Return a program to which a session has attached, and that session."""
+    program, session = programs(), sessions()
+    assert program("attach " + session.folder) == "0"
+    program.counts()
+    return program, session
+
+
+def late(tap, name="r.gputap"):
+    """Return what the capture names as missing, without addresses."""
+    return [re.sub("0x[0-9a-f]+", "0x..", event["text"]) for event in info(tap, name)["events"]
+            if event["event"] == "attached late"]
+
+
+def rows(tap, name="r.gputap"):
+    tap("export", "-f", name, "-o", "r.json")
+    return [e for e in json.loads(pathlib.Path("r.json").read_text())["traceEvents"]
+            if e.get("cat") in ("kernel", "gpu_memcpy")]
+
+
+@pytest.mark.parametrize("commands, count, untimed, names", [
+    # lists and queues that existed
+    (["immediate old 3 bare"], 3 * 3, 0, []),
+    (["immediate old 3 timed"], 3 * 3, 0, []),
+    (["immediate old 3 plain"], 3 * 3, 3, [PLAIN]),
+    (["immediate old 3 fresh"], 3 * 3, 0, []),
+    (["immediate new 3 timed"], 3 * 3, 0, []),
+    (["immediate new 3 plain"], 3 * 3, 3, [PLAIN]),
+    (["run new 3"], 3 * 2, 0, []),
+    (["run reset 3"], 3 * 2, 0, []),
+    # what was recorded earlier is one activity
+    (["run old 3"], 3, 3, [EARLIER]),
+    (["run old 3", "run reset 2"], 3 + 2 * 2, 3, [EARLIER]),
+    (["run open 3"], 3, 0, [OPEN]),
+])
+def test_work_on_objects_that_existed_is_recorded(
+        attached, tap, commands, count, untimed, names):
+    program, session = attached
+    for command in commands:
+        program(command)
+    mine = program.counts()
+    program.end()
+    session.end()
+    assert calls(tap) == mine
+    found = info(tap)
+    assert found["activities"] == found["linked"] == count
+    assert found["untimed"] == untimed and found["seen"] == found["recorded"]
+    assert late(tap) == names
+    kernels = [e for e in rows(tap) if e["cat"] == "kernel"]
+    assert {e["name"] for e in kernels} <= {"increase", "command buffer"}
+
+
+def test_copies_of_memory_that_was_allocated_earlier_have_their_direction(attached, tap):
+    program, session = attached
+    program("directions 3")
+    program.end()
+    session.end()
+    names = [e["name"] for e in rows(tap) if e["cat"] == "gpu_memcpy"]
+    assert sorted(name.split()[1] for name in names) == ["DtoH"] * 3 + ["HtoD"] * 3
+
+
+def test_the_group_size_of_an_earlier_kernel_is_known_once_the_program_sets_it(attached, tap):
+    program, session = attached
+    program("immediate old 1 bare")
+    program("remake")
+    program("immediate old 1 bare")
+    program.end()
+    session.end()
+    blocks = [e["args"].get("block") for e in rows(tap) if e["cat"] == "kernel"]
+    assert blocks == [None, [32, 1, 1]]
+
+
+def test_after_a_detach_nothing_is_recorded_and_a_second_session_is_complete(
+        sessions, programs, tap):
+    program, first = programs(), sessions("first.gputap")
+    assert program("attach " + first.folder) == "0"
+    program.counts()
+    program("run reset 2")
+    program("immediate old 2 bare")
+    mine = program.counts()
+    first.end()
+    # not recorded: objects are created, and a list is recorded again
+    program("immediate new 2 fresh")
+    program("remake")
+    program("append")
+    program("again 2")
+    second = sessions("second.gputap")
+    assert program("attach " + second.folder) == "0"
+    program.counts()
+    program("again 3")  # with commands of the time between
+    program("immediate old 2 timed")
+    program("run new 2")
+    program("run reset 1")
+    mine_in_second = program.counts()
+    assert program("value") == str(2 + 2 + 2 + 2 + 3 + 2 + 2 + 1)
+    program.end()
+    second.end()
+    assert calls(tap, "first.gputap") == mine
+    assert calls(tap, "second.gputap") == mine_in_second
+    found = info(tap, "first.gputap")
+    assert found["activities"] == found["linked"] == 2 * 2 + 2 * 3 and found["untimed"] == 0
+    found = info(tap, "second.gputap")
+    assert found["activities"] == found["linked"] == 3 + 2 * 3 + 2 * 2 + 2
+    assert found["untimed"] == 3 and late(tap, "second.gputap") == [EARLIER]
+    assert [d["name"] for d in found["devices"]] == [
+        d["name"] for d in info(tap, "first.gputap")["devices"]]
+    assert {e["name"] for e in rows(tap, "second.gputap") if e["cat"] == "kernel"} == {
+        "increase", "command buffer"}
+
+
+ATTACHES = 200
+
+
+def test_threads_that_launch_kernels_are_not_disturbed_by_attaches(sessions, programs, tap):
+    """Each attach and detach happens while the threads launch kernels. The kernels count their
+    launches, and the last session is complete."""
+    program = programs()
+    program("start")
+    for i in range(ATTACHES):
+        session = sessions(f"{i}.gputap", "--ops", "zeCommandListAppendLaunchKernel")
+        assert program("attach " + session.folder) == "0"
+        session.end()
+    last = sessions()
+    assert program("attach " + last.folder) == "0"
+    launches = int(program("join"))
+    program.counts()
+    program("immediate old 5 bare")
+    mine = program.counts()
+    program.end()
+    last.end()
+    found = info(tap)
+    assert launches > 0 and found["seen"] == found["recorded"]
+    assert found["activities"] == found["linked"] > 5 * 3
+    assert calls(tap)["zeCommandListAppendMemoryCopy"] == mine["zeCommandListAppendMemoryCopy"]
