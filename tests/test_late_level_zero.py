@@ -79,8 +79,7 @@ def sessions(gputap, work):
 def late_program(level_zero):  # noqa: F811
     program = level_zero / "lz_late"
     run_command(["cc", "-O1", "-g", "-Wall", "-Wextra", "-Werror",
-                 REPO / "tests/level_zero/lz_late.c", "-o", program, "-Wl,--no-as-needed",
-                 "-lze_loader", "-ldl", "-lpthread"])
+                 REPO / "tests/level_zero/lz_late.c", "-o", program, "-ldl", "-lpthread"])
     return program
 
 
@@ -92,12 +91,13 @@ def programs(late_program, build, work):
         pytest.skip("needs the software driver, which is built where Level Zero's headers are")
     made = []
 
-    def make(drivers=1, **env):
+    def make(drivers=1, folder=None, **env):
         paths = [driver]
         if drivers > 1:
             paths.append(work / "libother_soft.so")
             shutil.copy(driver, paths[1])
-        made.append(Program([late_program, build / "libgputap.so.0"],
+        made.append(Program([late_program, build / "libgputap.so.0",
+                             *([folder] if folder else [])],
                             {"ZE_ENABLE_ALT_DRIVERS": ",".join(map(str, paths))} | env))
         return made[-1]
 
@@ -273,3 +273,28 @@ def test_threads_that_launch_kernels_are_not_disturbed_by_attaches(sessions, pro
     assert launches > 0 and found["seen"] == found["recorded"]
     assert found["activities"] == found["linked"] > 5 * 3
     assert calls(tap)["zeCommandListAppendMemoryCopy"] == mine["zeCommandListAppendMemoryCopy"]
+
+
+def test_a_loader_that_is_opened_after_the_attach_is_recorded(sessions, programs, tap):
+    session = sessions()
+    program = programs(folder=session.folder)
+    program("immediate old 3 plain")
+    program("run old 2")
+    mine = program.counts()
+    program.end()
+    session.end()
+    mine.pop("zeInit"), mine.pop("zeDriverGet")  # the loader calls these functions as well
+    assert {name: n for name, n in calls(tap).items() if name in mine} == mine
+    found = info(tap)
+    assert found["activities"] == found["linked"] == 3 * 3 + 2 * 2 and found["untimed"] == 0
+    assert late(tap) == []
+
+
+def test_a_function_that_the_program_got_by_its_name_is_recorded(sessions, programs, tap):
+    program, session = programs(SOFT_LEVEL_ZERO_COUNTER_EVENTS="1"), sessions()
+    program("named 2")
+    assert program("attach " + session.folder) == "0"
+    program("named 3")
+    program.end()
+    session.end()
+    assert calls(tap) == {"zexCounterBasedEventCreate2": 3, "zeEventDestroy": 3}

@@ -156,6 +156,14 @@ void gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void 
 	seen_in_segment(table->domain);
 }
 
+void gt_table_set(struct gt_table *table, uint32_t index, void *real)
+{
+	gt_core_lock();
+	table->taps[index].real = real;
+	gt_contexts_apply(table);
+	gt_core_unlock();
+}
+
 void gt_table_unregister(struct gt_table *table)
 {
 	gt_core_lock();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A Level Zero program to which gputap attaches while it runs: lz_late LIBGPUTAP
+/* A Level Zero program to which gputap attaches while it runs: lz_late LIBGPUTAP [FOLDER]
  *
- * Creates contexts, kernels, lists, queues, events and memory on the first device of each driver,
+ * With FOLDER, attaches before it initialises Level Zero, whose loader it then opens. Creates contexts, kernels, lists, queues, events and memory on the first device of each driver,
  * then obeys the lines on its standard input. Answers each with a line.
  *
  *   attach FOLDER          open LIBGPUTAP and call gputap_attach(FOLDER); answers the result
@@ -15,6 +15,7 @@
  *   again N                N more runs of the list that "run reset" has recorded
  *   append                 record the list of "run reset" again, without a run
  *   directions N           N copies from plain host memory to old device memory, and back
+ *   named N                N events, created with a function that the program has got by its name
  *   remake                 create the kernels again
  *   start, join            start threads that launch kernels on old lists; end them
  *   counts                 answers the calls since the last "counts", except those of threads
@@ -34,7 +35,8 @@
 	X(zeCommandListAppendMemoryCopy) X(zeCommandListClose) X(zeCommandListCreate) \
 	X(zeCommandListCreateImmediate) X(zeCommandListDestroy) X(zeCommandListReset) \
 	X(zeCommandQueueCreate) X(zeCommandQueueExecuteCommandLists) X(zeCommandQueueSynchronize) \
-	X(zeContextCreate) X(zeDeviceGet) X(zeDriverGet) X(zeEventCreate) X(zeEventDestroy) \
+	X(zeContextCreate) X(zeDeviceGet) X(zeDriverGet) X(zeDriverGetExtensionFunctionAddress) \
+	X(zeEventCreate) X(zeEventDestroy) \
 	X(zeEventHostReset) X(zeEventHostSynchronize) X(zeEventPoolCreate) X(zeEventPoolDestroy) \
 	X(zeInit) X(zeKernelCreate) X(zeKernelDestroy) X(zeKernelSetArgumentValue) \
 	X(zeKernelSetGroupSize) X(zeMemAllocDevice) X(zeMemAllocShared) X(zeModuleCreate)
@@ -44,7 +46,7 @@ enum {
 #define X(name) INDEX_##name,
 	FUNCTIONS(X)
 #undef X
-	INDEX_COUNT
+		INDEX_COUNT
 };
 static const char *const names[] = {
 #define X(name) #name,
@@ -57,7 +59,7 @@ static struct {
 #define X(name) __typeof__(&name) name##_;
 	FUNCTIONS(X)
 #undef X
-} *ze;
+} * ze;
 
 enum { DRIVERS = 2, COUNT = 256, GROUP = 32, THREADS = 4 };
 
@@ -69,6 +71,9 @@ struct worker {
 	long launches;
 	pthread_t thread;
 };
+
+/* A function without an entry in a table, in memory that belongs to no object. */
+static ze_result_t (**by_name)(void *, void *, const void *, ze_event_handle_t *);
 
 static struct side {
 	ze_device_handle_t device;
@@ -95,11 +100,11 @@ static void check(ze_result_t status, const char *what)
 	exit(1);
 }
 
-#define DO(name, ...)                                                  \
-	do {                                                           \
-		if (!is_worker)                                        \
-			atomic_fetch_add(&counts[INDEX_##name], 1);    \
-		check(ze->name##_(__VA_ARGS__), #name);                \
+#define DO(name, ...)                                               \
+	do {                                                        \
+		if (!is_worker)                                     \
+			atomic_fetch_add(&counts[INDEX_##name], 1); \
+		check(ze->name##_(__VA_ARGS__), #name);             \
 	} while (0)
 
 static ze_event_handle_t make_event(struct side *s, ze_event_pool_flags_t flags,
@@ -251,6 +256,22 @@ static void run_immediate(struct side *s, const char *which, int n, const char *
 	}
 }
 
+/* The structure of Intel's extension. */
+static void create_by_name(int n)
+{
+	struct {
+		uint32_t type;
+		const void *next;
+		uint32_t flags, signal, wait;
+	} desc = {.flags = 4};
+	ze_event_handle_t event;
+
+	for (int i = 0; i < n; i++) {
+		check((*by_name)(sides[0].context, sides[0].device, &desc, &event), "by name");
+		DO(zeEventDestroy, event);
+	}
+}
+
 static void execute(struct side *s, ze_command_list_handle_t list, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -340,14 +361,14 @@ static void join_threads(void)
 	printf("%ld\n", all);
 }
 
-static void attach(const char *library_path, const char *folder)
+static int attach(const char *library_path, const char *folder)
 {
 	void *library = dlopen(library_path, RTLD_NOW);
 	int (*attach_to)(const char *) = NULL;
 
 	if (library)
 		*(void **)&attach_to = dlsym(library, "gputap_attach");
-	printf("%d\n", attach_to ? attach_to(folder) : -1);
+	return attach_to ? attach_to(folder) : -1;
 }
 
 static void print_counts(void)
@@ -368,13 +389,15 @@ static void obey(const char *line, const char *library)
 
 	sscanf(line, "%15s %255s %d %15s", word, which, &n, how);
 	if (!strcmp(word, "attach"))
-		return attach(library, which);
+		return (void)printf("%d\n", attach(library, which));
 	if (!strcmp(word, "counts"))
 		return print_counts();
 	if (!strcmp(word, "join"))
 		return join_threads();
 	if (!strcmp(word, "start"))
 		start_threads();
+	if (!strcmp(word, "named"))
+		create_by_name(atoi(which));
 	for (uint32_t i = 0; i < side_count; i++) {
 		struct side *s = &sides[i];
 
@@ -405,15 +428,22 @@ int main(int argc, char **argv)
 {
 	ze_driver_handle_t drivers[DRIVERS];
 	char line[512];
+	void *loader;
 
+	if (argc > 2 && attach(argv[1], argv[2]))
+		check(ZE_RESULT_ERROR_UNKNOWN, "attach");
+	loader = dlopen("libze_loader.so.1", RTLD_NOW);
 	ze = malloc(sizeof *ze);
-#define X(name) *(void **)&ze->name##_ = dlsym(RTLD_DEFAULT, #name);
+#define X(name) *(void **)&ze->name##_ = dlsym(loader, #name);
 	FUNCTIONS(X)
 #undef X
 	DO(zeInit, 0);
 	DO(zeDriverGet, &side_count, drivers);
 	for (uint32_t i = 0; i < side_count; i++)
 		create(&sides[i], drivers[i]);
+	by_name = malloc(sizeof *by_name);
+	ze->zeDriverGetExtensionFunctionAddress_(drivers[0], "zexCounterBasedEventCreate2",
+						 (void **)by_name);
 	puts("ready");
 	fflush(stdout);
 	while (fgets(line, sizeof line, stdin) && strncmp(line, "quit", 4)) {

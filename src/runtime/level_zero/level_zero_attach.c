@@ -28,6 +28,7 @@
 #include "generated/level_zero_sysman_taps.h"
 #include "generated/level_zero_taps.h"
 #include "generated/level_zero_tools_taps.h"
+#include "record/operation.h"
 #include "runtime/interposition.h"
 #include "runtime/level_zero/level_zero_late.h"
 #include "runtime/level_zero/level_zero_tables.h"
@@ -135,16 +136,44 @@ static void learn_functions(unsigned instance)
 	}
 }
 
-static void find_tables_of_handles(unsigned instance)
+/* Get the handles of the driver. Return their number. */
+static uint32_t get_handles(unsigned instance, void *handles[DRIVERS])
 {
-	void *handles[DRIVERS] = {NULL};
 	uint32_t count = DRIVERS;
 	int (*get)(uint32_t *, void **) =
 		gt_level_zero_tables[instance].taps[GT_LEVEL_ZERO_INDEX_zeDriverGet].real;
 
 	if (!get || get(&count, handles))
+		return 0;
+	return count < DRIVERS ? count : DRIVERS;
+}
+
+/* Get the functions that the driver returns for a name. */
+static void learn_named(unsigned instance)
+{
+	struct gt_table *table = &gt_level_zero_tables[instance];
+	gt_level_zero_zeDriverGetExtensionFunctionAddress_fn *get =
+		GT_LZ(table, zeDriverGetExtensionFunctionAddress);
+	void *handles[DRIVERS] = {NULL}, *function;
+
+	if (!get || !get_handles(instance, handles))
 		return;
-	for (uint32_t i = 0; i < count && i < DRIVERS; i++)
+	for (uint32_t i = 0; i < table->operation_count; i++) {
+		const struct gt_operation *op = &table->operations[i];
+
+		function = NULL;
+		if (op->table_offset == UINT32_MAX &&
+		    !get(handles[0], gt_operation_text(op->op), &function) && function)
+			gt_table_set(table, i, function);
+	}
+}
+
+static void find_tables_of_handles(unsigned instance)
+{
+	void *handles[DRIVERS] = {NULL};
+	uint32_t count = get_handles(instance, handles);
+
+	for (uint32_t i = 0; i < count; i++)
 		gt_lz_tables_of_handle(instance, handles[i]);
 }
 
@@ -162,6 +191,7 @@ static void find_tables(void)
 		if (late) {
 			gt_lz_come_late();
 			learn_functions(i);
+			learn_named(i);
 		}
 		if (gt_lz_tables_find(i, state->base) < 0) {
 			gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_LEVEL_ZERO,

@@ -1,45 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* See level_zero_tables.h. Two kinds of tables do not pass through level_zero_attach.c:
  *
- *   copies      when a tool enters a running program, loaders (even a loader linked into the
- *               program), their layers and other callers have the driver's functions in private
- *               tables, in memory unknown to gputap
+ *   copies      when gputap attaches to a running program, or a tool enters one, loaders (even a
+ *               loader linked into the program), their layers and other callers have the driver's
+ *               functions in private tables, in memory unknown to gputap
  *   in handles  since 2025 a driver's handles may start with pointers to tables (DDI handles); with
  *               several drivers a loader calls through these tables
  *
  *      handle ─► { core, tools, sysman, runtime } ─► { version, table, table, .. } ─► functions
  *
- * Both kinds are found by their contents. A table contains a word that is the address of a driver
- * function, and this function occurs only once in all of the driver's tables. The table around this
- * word is walked entry by entry. An entry that contains the driver's function for that position is
- * replaced by the tap. The search therefore does not depend on the loader's release and on the set
- * of entries that the loader knows. A call still passes through exactly one tap before the driver.
- *
- * The search covers private, writable pages in memory, except those of the driver and of gputap.
- * Swapped-out pages are skipped, because the loader's tables are in use.
- *
- * Locking: one search at a time. Memory is read with process_vm_readv() or /proc/self/mem, because
- * other threads may unmap it meanwhile. An entry is exchanged only if it is unchanged. */
+ * Both kinds are found by their contents (runtime/table_copies.h). Functions that a driver returns
+ * for a name are in no table; callers hold each of them alone. */
 #include "runtime/level_zero/level_zero_tables.h"
 
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <link.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include "core/context.h"
-#include "core/elf.h"
-#include "core/recording.h"
 #include "generated/level_zero_runtime_taps.h"
 #include "generated/level_zero_sysman_taps.h"
 #include "generated/level_zero_taps.h"
 #include "generated/level_zero_tools_taps.h"
 #include "runtime/level_zero/level_zero_objects.h"
+#include "runtime/table_copies.h"
 
 enum {
 #define GT_PART(function, domain, first, end) +(end) - (first)
@@ -50,33 +30,9 @@ enum {
 #include "generated/level_zero_runtime_parts.inc"
 #undef GT_PART
 	,
-	SLOTS = 1 << 12,
-	CHUNK_WORDS = 1 << 15,
-	PAGE_WORDS = 512,
-	HANDLE_WORDS = 4,    /* words of a handle: pointers to tables of tables */
-	DISPATCH_WORDS = 64, /* words of a table of tables: pointers to tables */
+	NAMED_MOST = 64, /* functions that drivers return for a name */
 };
-_Static_assert(PLACES < SLOTS / 2 && PLACES < INT16_MAX, "a hash table with room, of int16_t");
-_Static_assert(PAGE_WORDS * sizeof(uintptr_t) == GT_ELF_PAGE, "mincore() tells of pages");
-
-struct address_range {
-	uintptr_t from, to;
-};
-
-/* Functions of the driver whose tables are searched for. */
-static struct place {
-	uintptr_t real, tap; /* 0 if the driver lacks the function or the function is not wanted */
-} places[PLACES];
-/* hash table that maps `real` to place + 1; 0 if free; negative if several places contain the
- * function */
-static int16_t slots[SLOTS];
-static uintptr_t low, high; /* lowest and highest `real` */
-static struct gt_lz_lock lock;
-
-static uintptr_t words[CHUNK_WORDS];
-static unsigned char resident[CHUNK_WORDS / PAGE_WORDS];
-
-extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+_Static_assert((int)PLACES + NAMED_MOST <= (int)GT_TABLE_COPIES_ENTRIES, "the tables fit");
 
 struct gt_table *gt_lz_table(enum gt_domain domain, unsigned instance)
 {
@@ -97,357 +53,60 @@ const struct gt_lz_part gt_lz_parts[GT_LZ_PARTS] = {
 #undef GT_PART
 };
 
-/* Functions to look for ----------------------------------------------------------------- */
-
-static int16_t *slot_of(uintptr_t real)
+/* Add the wanted functions of a table, or all functions (gt_lz_taps_all()). */
+static void add_part(const struct gt_lz_part *p, unsigned instance)
 {
-	size_t i = (real * UINT64_C(0x9e3779b97f4a7c15)) >> 52;
+	const struct gt_table *table = gt_lz_table(p->domain, instance);
+	const unsigned place = gt_table_copies_table((unsigned)(p->end - p->first));
 
-	while (slots[i] && places[(slots[i] < 0 ? -slots[i] : slots[i]) - 1].real != real)
-		i = (i + 1) % SLOTS;
-	return &slots[i];
-}
-_Static_assert(SLOTS == 1 << 12, "the hash above has 12 bits");
+	for (uint32_t i = 0; i < table->operation_count; i++) {
+		const struct gt_operation *op = &table->operations[i];
+		uint32_t number = op->table_offset / sizeof(void *);
 
-static void add_place(int place, void *real, void *tap)
-{
-	uintptr_t address = (uintptr_t)real;
-	int16_t *slot;
-
-	places[place] = (struct place){address, (uintptr_t)tap};
-	slot = slot_of(address);
-	*slot = (int16_t)(*slot ? -(*slot < 0 ? -*slot : *slot) : place + 1);
-	low = address < low ? address : low;
-	high = address > high ? address : high;
+		if (op->table_offset != UINT32_MAX && number >= p->first && number < p->end &&
+		    table->taps[i].real && (gt_lz_taps_all() || gt_contexts_ask(op)))
+			gt_table_copies_entry(place + number - p->first, table->taps[i].real,
+					      gt_table_tap(table, i));
+	}
 }
 
-static int first_place(int part)
+static void add_named(unsigned instance)
 {
-	int place = 0;
+	const struct gt_table *table = &gt_level_zero_tables[instance];
 
-	for (int p = 0; p < part; p++)
-		place += gt_lz_parts[p].end - gt_lz_parts[p].first;
-	return place;
+	for (uint32_t i = 0; i < table->operation_count; i++)
+		if (table->operations[i].table_offset == UINT32_MAX && table->taps[i].real &&
+		    (gt_lz_taps_all() || gt_contexts_ask(&table->operations[i])))
+			gt_table_copies_entry(gt_table_copies_table(1), table->taps[i].real,
+					      gt_table_tap(table, i));
 }
 
-/* Collect the wanted functions, or all functions (gt_lz_taps_all()). */
-static void collect(unsigned instance)
+static void begin_search(unsigned instance)
 {
-	bool all = gt_lz_taps_all();
-
-	memset(places, 0, sizeof places);
-	memset(slots, 0, sizeof slots);
-	low = UINTPTR_MAX;
-	high = 0;
+	gt_table_copies_begin();
 	gt_core_lock();
-	for (int part = 0, place = 0; part < GT_LZ_PARTS; part++) {
-		const struct gt_lz_part *p = &gt_lz_parts[part];
-		const struct gt_table *table = gt_lz_table(p->domain, instance);
-
-		for (uint32_t i = 0; i < table->operation_count; i++) {
-			const struct gt_operation *op = &table->operations[i];
-			uint32_t number = op->table_offset / sizeof(void *);
-
-			if (op->table_offset != UINT32_MAX && number >= p->first &&
-			    number < p->end && table->taps[i].real && (all || gt_contexts_ask(op)))
-				add_place(place + (int)(number - p->first), table->taps[i].real,
-					  gt_table_tap(table, i));
-		}
-		place += p->end - p->first;
-	}
+	for (int part = 0; part < GT_LZ_PARTS; part++)
+		add_part(&gt_lz_parts[part], instance);
+	add_named(instance);
 	gt_core_unlock();
-}
-
-/* Return the place of this function, or -1 if no place or several places contain it. */
-static int find_place(uintptr_t word)
-{
-	if (word < low || word > high)
-		return -1;
-	return *slot_of(word) - 1 < 0 ? -1 : *slot_of(word) - 1;
-}
-
-static bool is_tap(uintptr_t word)
-{
-	for (int i = 0; i < PLACES; i++)
-		if (places[i].tap && places[i].tap == word)
-			return true;
-	return false;
-}
-
-/* Memory ------------------------------------------------------------------------------- */
-
-/* Return true if the error shows that the system call is forbidden. A container may forbid
- * process_vm_readv(). */
-static bool is_refused(ssize_t got)
-{
-	return got < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES);
-}
-
-static ssize_t read_by_file(uintptr_t from, void *to, size_t bytes)
-{
-	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : pread(fd, to, bytes, (off_t)from);
-	int saved = errno;
-
-	if (fd >= 0)
-		close(fd);
-	errno = fd < 0 ? EACCES : saved;
-	return got;
-}
-
-/* Read memory. Return the number of bytes that could be read. */
-static size_t read_memory(uintptr_t from, void *to, size_t bytes)
-{
-	size_t first = GT_ELF_PAGE - from % GT_ELF_PAGE;
-	struct iovec local = {to, bytes}, remote[2];
-	ssize_t got;
-
-	first = first < bytes ? first : bytes;
-	remote[0] = (struct iovec){(void *)from, first};
-	remote[1] = (struct iovec){(void *)(from + first), bytes - first};
-	got = process_vm_readv(getpid(), &local, 1, remote, bytes > first ? 2 : 1, 0);
-	if (is_refused(got))
-		got = read_by_file(from, to, bytes);
-	return got > 0 ? (size_t)got : 0;
-}
-
-/* Call @fn for each mapping until it returns true. Return false if the mappings cannot be read. */
-static bool each_mapping(bool (*fn)(struct address_range r, const char *line, void *data),
-			 void *data)
-{
-	static char text[1 << 14];
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	size_t kept = 0;
-	bool over = false;
-	ssize_t got;
-
-	if (fd < 0)
-		return false;
-	while (!over && (got = read(fd, text + kept, sizeof text - 1 - kept)) > 0) {
-		char *line = text, *end;
-
-		text[kept += (size_t)got] = '\0';
-		while (!over && (end = strchr(line, '\n'))) {
-			struct address_range r;
-			int at = 0;
-
-			*end = '\0';
-			if (sscanf(line, "%lx-%lx %n", &r.from, &r.to, &at) == 2)
-				over = fn(r, line + at, data);
-			line = end + 1;
-		}
-		kept -= (size_t)(line - text);
-		memmove(text, line, kept);
-	}
-	close(fd);
-	return true;
-}
-
-static bool set_flags(struct address_range r, const char *line, void *data)
-{
-	struct {
-		uintptr_t address;
-		unsigned flags;
-	} *wanted = data;
-
-	if (wanted->address < r.from || wanted->address >= r.to)
-		return false;
-	wanted->flags = (line[0] == 'r' ? PF_R : 0) | (line[1] == 'w' ? PF_W : 0) |
-			(line[2] == 'x' ? PF_X : 0);
-	return true;
-}
-
-static unsigned flags_of(uintptr_t address)
-{
-	struct {
-		uintptr_t address;
-		unsigned flags;
-	} wanted = {address, 0};
-
-	each_mapping(set_flags, &wanted);
-	return wanted.flags;
-}
-
-/* Return an object's address range, from its first page to its last. The object's mapping starts
- * with its header. */
-static struct address_range object_range(uintptr_t base, const ElfW(Ehdr) * header)
-{
-	struct address_range r = {base, base};
-	ElfW(Ehdr) head;
-	ElfW(Phdr) phdr;
-
-	if (read_memory((uintptr_t)header, &head, sizeof head) != sizeof head ||
-	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
-		return r;
-	for (unsigned i = 0; i < head.e_phnum; i++) {
-		uintptr_t at = (uintptr_t)header + head.e_phoff + i * sizeof phdr;
-		uintptr_t end;
-
-		if (read_memory(at, &phdr, sizeof phdr) != sizeof phdr || phdr.p_type != PT_LOAD)
-			continue;
-		end = base + phdr.p_vaddr + phdr.p_memsz;
-		end = (end + GT_ELF_PAGE - 1) & ~(uintptr_t)(GT_ELF_PAGE - 1);
-		r.to = end > r.to ? end : r.to;
-	}
-	return r;
-}
-
-/* Tables ------------------------------------------------------------------------------- */
-
-/* Put taps into the table that contains the function of @place at @address, but only into entries
- * that lie within @r. Return the number of changed entries. */
-static int settle_table(int place, uintptr_t address, struct address_range r)
-{
-	int part = 0, first = 0, count, changed = 0;
-
-	while (part + 1 < GT_LZ_PARTS && place >= first_place(part + 1))
-		part++;
-	first = first_place(part);
-	count = gt_lz_parts[part].end - gt_lz_parts[part].first;
-	address -= (uintptr_t)(place - first) * sizeof(void *);
-	for (int i = 0; i < count; i++) {
-		uintptr_t at = address + (uintptr_t)i * sizeof(void *),
-			  was = places[first + i].real;
-
-		if (was && at >= r.from && at + sizeof(void *) <= r.to)
-			changed += __atomic_compare_exchange_n((uintptr_t *)at, &was,
-							       places[first + i].tap, false,
-							       __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-	}
-	return changed;
-}
-
-static int search_words(const uintptr_t *text, size_t count, uintptr_t address,
-			struct address_range r)
-{
-	int changed = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		int place = find_place(text[i]);
-
-		if (place >= 0)
-			changed += settle_table(place, address + i * sizeof *text, r);
-	}
-	return changed;
-}
-
-struct search {
-	struct address_range ours, driver;
-	int changed;
-	bool refused; /* true if the process's memory cannot be read */
-};
-
-static bool overlap(struct address_range a, struct address_range b)
-{
-	return a.from < b.to && b.from < a.to;
-}
-
-static void search_chunk(struct search *s, struct address_range chunk, struct address_range r)
-{
-	size_t pages = (chunk.to - chunk.from) / GT_ELF_PAGE, first = 0, end;
-
-	if (mincore((void *)chunk.from, chunk.to - chunk.from, resident))
-		return;
-	for (; first < pages; first = end + 1) {
-		uintptr_t at = chunk.from + first * GT_ELF_PAGE;
-		struct iovec local = {words, 0}, remote = {(void *)at, 0};
-		ssize_t got;
-
-		for (end = first; end < pages && resident[end] & 1; end++)
-			;
-		local.iov_len = remote.iov_len = (end - first) * GT_ELF_PAGE;
-		got = end > first ? process_vm_readv(getpid(), &local, 1, &remote, 1, 0) : 0;
-		if (is_refused(got))
-			got = read_by_file(at, words, local.iov_len);
-		s->refused |= is_refused(got);
-		if (got > 0)
-			s->changed += search_words(words, (size_t)got / sizeof *words, at, r);
-	}
-}
-
-static bool search_mapping(struct address_range r, const char *line, void *data)
-{
-	struct search *s = data;
-
-	if (strncmp(line, "rw-p", 4) != 0 || strstr(line, "[stack") || strstr(line, " /dev/") ||
-	    overlap(r, s->ours) || overlap(r, s->driver))
-		return false;
-	for (uintptr_t at = r.from; at < r.to; at += sizeof words) {
-		uintptr_t end = r.to - at < sizeof words ? r.to : at + sizeof words;
-
-		search_chunk(s, (struct address_range){at, end}, r);
-	}
-	return false;
 }
 
 int gt_lz_tables_find(unsigned instance, uintptr_t base)
 {
-	struct search s = {.driver = object_range(base, (const ElfW(Ehdr) *)base)};
-	bool known = true;
-	int saved = errno;
+	int changed;
 
-	s.ours = object_range((uintptr_t)&__ehdr_start, &__ehdr_start);
-	gt_lz_lock(&lock);
-	collect(instance);
-	if (high)
-		known = each_mapping(search_mapping, &s);
-	gt_lz_unlock(&lock);
-	errno = saved;
-	return known && !s.refused ? s.changed : -1;
-}
-
-/* Handles ------------------------------------------------------------------------------ */
-
-/* Put taps into one table that a handle leads to. Return true if the table has taps. */
-static bool settle_pointed(uintptr_t table)
-{
-	uintptr_t text[GT_LZ_TABLE_MAX];
-	size_t count = read_memory(table, text, sizeof text) / sizeof *text;
-	struct address_range r = {table, table + count * sizeof *text};
-	unsigned flags = PF_R | PF_W;
-	bool has_taps = false, has_ours = false;
-
-	for (size_t i = 0; i < count; i++) {
-		has_ours |= find_place(text[i]) >= 0;
-		has_taps |= !has_ours && is_tap(text[i]);
-	}
-	if (!has_ours)
-		return has_taps;
-	flags = flags_of(table);
-	if (!(flags & PF_W) && !gt_set_protection((void *)r.from, (void *)r.to, flags | PF_W))
-		return false;
-	search_words(text, count, table, r);
-	if (!(flags & PF_W))
-		gt_set_protection((void *)r.from, (void *)r.to, flags);
-	return true;
-}
-
-static bool settle_dispatch(uintptr_t dispatch)
-{
-	uintptr_t tables[DISPATCH_WORDS];
-	size_t count = read_memory(dispatch, tables, sizeof tables) / sizeof *tables;
-	bool any = false;
-
-	for (size_t i = 1; i < count; i++) /* skip the first word, a version and a flag */
-		if (tables[i] && tables[i] % sizeof(void *) == 0)
-			any |= settle_pointed(tables[i]);
-	return any;
+	begin_search(instance);
+	changed = gt_table_copies_find(base);
+	gt_table_copies_end();
+	return changed;
 }
 
 bool gt_lz_tables_of_handle(unsigned instance, const void *handle)
 {
-	uintptr_t dispatch[HANDLE_WORDS];
-	size_t count = read_memory((uintptr_t)handle, dispatch, sizeof dispatch);
-	bool any = false;
-	int saved = errno;
+	bool any;
 
-	gt_lz_lock(&lock);
-	collect(instance);
-	for (size_t i = 0; i < count / sizeof *dispatch; i++)
-		if (dispatch[i] && dispatch[i] % sizeof(void *) == 0)
-			any |= settle_dispatch(dispatch[i]);
-	any |= !high;
-	gt_lz_unlock(&lock);
-	errno = saved;
+	begin_search(instance);
+	any = gt_table_copies_of_handle(handle);
+	gt_table_copies_end();
 	return any;
 }
