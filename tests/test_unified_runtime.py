@@ -8,6 +8,7 @@ import re
 import pytest
 
 from conftest import REPO, run_command
+from test_late_level_zero import sessions  # noqa: F401 (fixture)
 
 LAUNCH = ["urKernelCreate", "urEnqueueKernelLaunchWithArgsExp"]
 CALLS = [*LAUNCH, *LAUNCH, *["urEnqueueMemBufferReadRect"] * 2, "urQueueFinish"]
@@ -93,3 +94,16 @@ def test_another_release_is_left_alone_and_an_event_says_so(tap, adapter, calls,
         f"calls of a Unified Runtime {said} adapter: unknown release")]
     tap("run", "-q", "-o", "default.gputap", "--", *adapter, way, *words, env=env)
     assert json.loads(tap("info", "--json", "default.gputap").out)["events"] == []
+
+
+@pytest.mark.parametrize("way", ["table", "handle"])
+@pytest.mark.parametrize("fault", ["", "release"])
+def test_calls_are_recorded_after_gputap_has_attached(
+        tap, run, sessions, build, adapter, calls, way, fault):  # noqa: F811
+    session = sessions("r.gputap", "--mode", "sycl")
+    env = {"UR_ATTACH": f"{build}/libgputap.so.0 {session.folder}", "UR_FAULT": fault}
+    assert run([*adapter, way], env=env).out == ""
+    session.end()
+    assert [row["operation"] for row in calls("r.gputap")] == ([] if fault else CALLS)
+    events = json.loads(tap("info", "--json", "r.gputap").out)["events"]
+    assert len(events) == (1 if fault else 0)

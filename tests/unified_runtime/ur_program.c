@@ -3,10 +3,13 @@
  * argv[2]:
  * "table": through these tables; "handle": through the table that the adapter's handle points to;
  * "probes": try features that the adapter does not support. argv[3]: request version 0.11. Prints
- * errors. */
+ * errors.
+ * UR_ATTACH names a library and a session, to which the program attaches in between; it then calls
+ * the functions again. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ENTRIES_MAX = 512, PROBES = 1320, SUCCESS = 0, INVALID_QUEUE = 3, UNSUPPORTED_FEATURE = 44 };
@@ -103,6 +106,20 @@ static void probe(void *const *functions)
 	read(NULL, NULL, 0, none, none, none, 0, 0, 0, 0, NULL, 0, NULL, NULL);
 }
 
+static void attach(const char *text)
+{
+	char library[512], session[512];
+	int (*attach_to)(const char *) = NULL;
+	void *handle = NULL;
+
+	if (sscanf(text, "%511s %511s", library, session) == 2)
+		handle = dlopen(library, RTLD_NOW);
+	if (handle)
+		*(void **)&attach_to = dlsym(handle, "gputap_attach");
+	if (!attach_to || attach_to(session))
+		puts("no attach");
+}
+
 int main(int argc, char **argv)
 {
 	void *library = argc > 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -119,5 +136,9 @@ int main(int argc, char **argv)
 		probe(table);
 	else
 		call(strcmp(argv[2], "handle") ? table : *adapter);
+	if (getenv("UR_ATTACH")) {
+		attach(getenv("UR_ATTACH"));
+		call(strcmp(argv[2], "handle") ? table : *adapter);
+	}
 	return 0;
 }

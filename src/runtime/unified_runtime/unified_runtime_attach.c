@@ -19,19 +19,25 @@
  * numbers of entries. gputap puts no taps into the tables of other releases, and an event reports
  * this if their calls were wanted.
  *
+ * When gputap attaches to a running program or the first tool comes, an adapter may already have
+ * handed out its tables. The adapter is then asked for them again, and their copies in the loader
+ * are found (runtime/table_copies.h).
+ *
  * Not recorded: adapters that are linked into libsycl. In 2026.2 this is only the OpenCL adapter,
- * whose OpenCL calls are recorded. Also not recorded: an adapter that was mapped before the first
- * tool started. */
+ * whose OpenCL calls are recorded. */
 #include <pthread.h>
 #include <stdio.h>
 
 #include "core/context.h"
 #include "core/emit.h"
+#include "core/late.h"
 #include "core/recording.h"
 #include "core/table.h"
 #include "generated/unified_runtime_taps.h"
 #include "generated/unified_runtime_wraps.h" /* function types */
 #include "runtime/interposition.h"
+#include "runtime/mapped.h"
+#include "runtime/table_copies.h"
 
 enum {
 #define UR_TABLE(function, entries) GT_UNIFIED_RUNTIME_PARTS_INDEX_##function,
@@ -73,6 +79,7 @@ static struct {
 	pthread_mutex_t lock;
 	uint64_t base[GT_INSTANCES];
 	bool known[GT_INSTANCES];
+	uint32_t reported[GT_INSTANCES]; /* epoch of the session that names an unknown release */
 } releases = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Return the number of entries of a table that the adapter fills in. Return 0 if the adapter does
@@ -106,6 +113,12 @@ static bool has_tool(void)
 	return atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) != 0;
 }
 
+/* Return true if all entries become taps. Another session may attach later. */
+static bool taps_all(void)
+{
+	return has_tool() || gt_is_late();
+}
+
 static void report_other_release(uint32_t version)
 {
 	char text[96];
@@ -130,16 +143,20 @@ static bool find_release(unsigned instance, uint32_t version)
 static bool is_known(unsigned instance, uint32_t version)
 {
 	uint64_t base = gt_unified_runtime_parts_attach_states[instance].base;
+	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	bool known;
 
 	pthread_mutex_lock(&releases.lock);
 	if (releases.base[instance] != base) {
 		releases.known[instance] = find_release(instance, version);
 		releases.base[instance] = base;
-		if (!releases.known[instance] && calls_are_wanted())
-			report_other_release(version);
+		releases.reported[instance] = 0;
 	}
 	known = releases.known[instance];
+	if (!known && releases.reported[instance] != epoch && calls_are_wanted()) {
+		report_other_release(version);
+		releases.reported[instance] = epoch;
+	}
 	pthread_mutex_unlock(&releases.lock);
 	return known;
 }
@@ -154,7 +171,7 @@ static void put_taps(const struct gt_table *table, void **entries)
 			const struct gt_operation *op = &table->operations[index];
 
 			if (*entries && *entries == table->taps[index].real &&
-			    (has_tool() || gt_contexts_ask(op)))
+			    (taps_all() || gt_contexts_ask(op)))
 				__atomic_store_n(entries, gt_table_tap(table, index),
 						 __ATOMIC_RELAXED);
 		}
@@ -208,7 +225,7 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 		return status;
 	for (unsigned i = 0; i < p->count; i++)
 		entries[number_of(p->operations[i])] = out[i];
-	gt_table_part(&gt_unified_runtime_tables[instance], 0, NUMBERS, entries, has_tool());
+	gt_table_part(&gt_unified_runtime_tables[instance], 0, NUMBERS, entries, taps_all());
 	for (unsigned i = 0; i < p->count; i++)
 		out[i] = entries[number_of(p->operations[i])];
 	if (index == GT_UNIFIED_RUNTIME_PARTS_INDEX_urGetAdapterProcAddrTable)
@@ -246,7 +263,93 @@ __attribute__((visibility("hidden"), used)) void gt_unified_runtime_parts_attach
 			    GT_INSTANCES, GT_DOMAIN_UNIFIED_RUNTIME, "Unified Runtime adapter's");
 }
 
+/* Adapters mapped before gputap --------------------------------------------------------- */
+
+/* Get the adapter's functions by requesting its tables like a loader. */
+static void learn_functions(unsigned instance)
+{
+	void *entries[NUMBERS] = {NULL}, *filled[ENTRIES_MAX];
+
+	for (unsigned p = 0; p < GT_UNIFIED_RUNTIME_PARTS_INDEX_COUNT; p++) {
+		int (*fill)(uint32_t, void **) = gt_unified_runtime_parts_taps[instance][p].real;
+
+		if (!fill || fill(VERSION, filled))
+			continue;
+		for (unsigned i = 0; i < parts[p].count; i++)
+			entries[number_of(parts[p].operations[i])] = filled[i];
+	}
+	gt_table_part(&gt_unified_runtime_tables[instance], 0, NUMBERS, entries, taps_all());
+}
+
+/* Put taps into the copies of the adapter's tables. Return false if memory cannot be searched. */
+static bool find_copies(unsigned instance)
+{
+	const struct gt_table *table = &gt_unified_runtime_tables[instance];
+	int changed;
+
+	gt_table_copies_begin();
+	for (unsigned p = 0; p < GT_UNIFIED_RUNTIME_PARTS_INDEX_COUNT; p++) {
+		const unsigned first = gt_table_copies_table(parts[p].count);
+
+		for (unsigned i = 0; i < parts[p].count; i++) {
+			const unsigned index = parts[p].operations[i];
+
+			if (table->taps[index].real)
+				gt_table_copies_entry(first + i, table->taps[index].real,
+						      gt_table_tap(table, index));
+		}
+	}
+	changed = gt_table_copies_find(gt_unified_runtime_parts_attach_states[instance].base);
+	gt_table_copies_end();
+	return changed >= 0;
+}
+
+/* Put taps into the table to which the adapter's handles point. */
+static void find_table_of_handle(unsigned instance)
+{
+	const struct gt_table *table = &gt_unified_runtime_tables[instance];
+	const unsigned index = GT_UNIFIED_RUNTIME_INDEX_urAdapterGet;
+	gt_unified_runtime_urAdapterGet_fn *get = table->taps[index].real;
+	gt_unified_runtime_urAdapterRelease_fn *release =
+		table->taps[GT_UNIFIED_RUNTIME_INDEX_urAdapterRelease].real;
+	void *adapter = NULL, **entries;
+
+	if (!get || get(1, &adapter, NULL) || !adapter)
+		return;
+	entries = *(void ***)adapter;
+	if (entries && *entries == table->taps[index].real)
+		put_taps(table, entries);
+	if (release)
+		release(adapter);
+}
+
+/* After gputap has attached or a tool has started, find tables that were handed out without taps. */
+static void find_tables(void)
+{
+	static _Atomic uint64_t found[GT_INSTANCES]; /* adapter whose tables were found */
+
+	if (!taps_all() || !(has_tool() || calls_are_wanted()))
+		return;
+	for (unsigned i = 0; i < GT_INSTANCES; i++) {
+		struct gt_attach_state *state = &gt_unified_runtime_parts_attach_states[i];
+
+		if (atomic_load(&state->state) != GT_ATTACH_ARMED || !is_known(i, VERSION) ||
+		    atomic_exchange(&found[i], state->base) == state->base)
+			continue;
+		learn_functions(i);
+		find_table_of_handle(i);
+		if (find_copies(i))
+			continue;
+		atomic_store(&found[i], 0);
+		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_UNIFIED_RUNTIME, 0,
+			       state->path);
+	}
+}
+
 __attribute__((constructor)) static void start_unified_runtime_attach(void)
 {
 	gt_attach_begin(gt_unified_runtime_parts_attached);
+	gt_mapped_follow(find_tables);
 }
+
+GT_PROVIDE(gt_late) = {.name = "unified_runtime", .attach = find_tables};
