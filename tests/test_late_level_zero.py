@@ -298,3 +298,22 @@ def test_a_function_that_the_program_got_by_its_name_is_recorded(sessions, progr
     program.end()
     session.end()
     assert calls(tap) == {"zexCounterBasedEventCreate2": 3, "zeEventDestroy": 3}
+
+
+def test_after_a_detach_events_are_created_without_additions(sessions, programs, tap):
+    """While a session records, events have times even if the program does not request times."""
+    program, first = programs(), sessions("first.gputap")
+    assert program("attach " + first.folder) == "0"
+    program("events")
+    program("immediate old 2 plain")
+    first.end()
+    program("events")
+    second = sessions("second.gputap")
+    assert program("attach " + second.folder) == "0"
+    program("immediate old 2 plain")
+    program.end()
+    second.end()
+    found = [info(tap, name) for name in ("first.gputap", "second.gputap")]
+    assert [f["activities"] for f in found] == [6, 6]
+    assert [f["untimed"] for f in found] == [0, 2]
+    assert late(tap, "second.gputap") == [PLAIN]

@@ -17,6 +17,7 @@
  *   directions N           N copies from plain host memory to old device memory, and back
  *   named N                N events, created with a function that the program has got by its name
  *   remake                 create the kernels again
+ *   events                 create the event without times again
  *   start, join            start threads that launch kernels on old lists; end them
  *   counts                 answers the calls since the last "counts", except those of threads
  *   value                  answers how often the kernels ran
@@ -411,7 +412,11 @@ static void obey(const char *line, const char *library)
 			append_again(s);
 		else if (!strcmp(word, "directions"))
 			run_directions(s, atoi(which));
-		else if (!strcmp(word, "remake")) {
+		else if (!strcmp(word, "events")) {
+			DO(zeEventDestroy, s->plain);
+			DO(zeEventPoolDestroy, s->pools[1]);
+			s->plain = make_event(s, 0, &s->pools[1]);
+		} else if (!strcmp(word, "remake")) {
 			DO(zeKernelDestroy, s->kernel);
 			s->kernel = make_kernel(s, s->numbers);
 		}

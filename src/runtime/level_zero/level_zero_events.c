@@ -63,7 +63,7 @@ static int follow_immediate(const struct gt_call *call, int status, const void *
 		return status;
 	like.queue = add_queue(call, context, like.device, *handle, desc, true);
 	like.in_order = desc && desc->flags & LZ_QUEUE_IN_ORDER;
-	if (!like.queue || !gt_lz_list_add(*handle, &like))
+	if (!like.queue || !gt_lz_list_add(*handle, &like) || !gt_lz_is_recording())
 		return status;
 	gt_lz_lock(&like.queue->lock);
 	own = gt_lz_own_take(call->table, context, &like.queue->own);
@@ -187,7 +187,7 @@ int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *conte
 	const struct lz_event_pool_desc *wanted = desc;
 	struct lz_event_pool_desc timed;
 
-	if (!wanted || wanted->flags & LZ_EVENT_POOL_IPC)
+	if (!wanted || wanted->flags & LZ_EVENT_POOL_IPC || !gt_lz_is_recording())
 		return REAL(zeEventPoolCreate)(context, desc, device_count, devices, pool);
 	timed = *wanted;
 	timed.flags |= LZ_EVENT_POOL_HOST_VISIBLE;
@@ -233,7 +233,7 @@ static int create_counter_based(int (*create)(void *, void *, const void *, void
 	struct lz_counter_based_desc timed;
 	struct gt_lz_event *e;
 
-	if (!wanted || wanted->flags & LZ_COUNTER_BASED_IPC)
+	if (!wanted || wanted->flags & LZ_COUNTER_BASED_IPC || !gt_lz_is_recording())
 		return create(context, device, desc, event);
 	timed = *wanted;
 	timed.flags |= LZ_COUNTER_BASED_HOST_VISIBLE;

@@ -41,10 +41,9 @@ static bool has_come_late(void)
 	return atomic_load_explicit(&is_late, memory_order_relaxed);
 }
 
-/* Return true if activities may be wanted now. */
-static bool is_recording(void)
+bool gt_lz_is_recording(void)
 {
-	return !atomic_load_explicit(&gt_recording.off, memory_order_relaxed) ||
+	return !gt_is_late() || !atomic_load_explicit(&gt_recording.off, memory_order_relaxed) ||
 	       atomic_load_explicit(&gt_recording.tools, memory_order_relaxed);
 }
 
@@ -61,7 +60,7 @@ void gt_lz_name_missing(const void *handle, const char *what, const char *why)
 	struct missing *m;
 	char text[160];
 
-	if (!handle || !gt_is_late() || !is_recording())
+	if (!handle || !gt_is_late() || !gt_lz_is_recording())
 		return;
 	m = gt_lz_add(GT_LZ_MISSING, handle);
 	if (m && atomic_exchange(&m->epoch, epoch) == epoch)
@@ -180,7 +179,7 @@ static struct gt_lz_list *add_list(const struct gt_table *table, void *handle,
 /* Write the records of objects that were created while no session recorded. */
 static void describe_queue(struct gt_lz_queue *queue)
 {
-	if (gt_lz_is_described(&queue->description) || !is_recording())
+	if (gt_lz_is_described(&queue->description) || !gt_lz_is_recording())
 		return;
 	gt_lz_lock(&meeting);
 	gt_lz_device(queue->table, (void *)queue->device->object.handle);
@@ -196,7 +195,7 @@ struct gt_lz_list *gt_lz_meet_list(const struct gt_call *call, void *handle,
 
 	if (list && list->queue)
 		describe_queue(list->queue);
-	if (list || !handle || !has_come_late() || !is_recording())
+	if (list || !handle || !has_come_late() || !gt_lz_is_recording())
 		return list;
 	gt_lz_lock(&meeting);
 	list = gt_lz_find(GT_LZ_LIST, handle);
@@ -254,7 +253,7 @@ struct gt_lz_queue *gt_lz_meet_queue(const struct gt_call *call, const void *han
 
 	if (queue)
 		describe_queue(queue);
-	if (queue || !handle || !has_come_late() || !is_recording())
+	if (queue || !handle || !has_come_late() || !gt_lz_is_recording())
 		return queue;
 	if (regular) {
 		queue = add_queue(call, (void *)handle, count, lists);
@@ -313,7 +312,7 @@ struct gt_lz_event *gt_lz_meet_event(const struct gt_call *call, void *handle)
 {
 	struct gt_lz_event *event = gt_lz_find(GT_LZ_EVENT, handle);
 
-	if (!event && has_come_late() && is_recording()) {
+	if (!event && has_come_late() && gt_lz_is_recording()) {
 		gt_lz_lock(&meeting);
 		event = gt_lz_find(GT_LZ_EVENT, handle);
 		if (!event)
@@ -360,13 +359,13 @@ struct gt_lz_kernel *gt_lz_meet_kernel(const struct gt_call *call, void *handle)
 	struct gt_lz_kernel *k = gt_lz_find(GT_LZ_KERNEL, handle);
 
 	if (!has_come_late() || !handle ||
-	    (k &&
-	     (!is_recording() || atomic_load_explicit(&k->epoch, memory_order_relaxed) ==
-					 atomic_load_explicit(gt_epoch, memory_order_relaxed))))
+	    (k && (!gt_lz_is_recording() ||
+		   atomic_load_explicit(&k->epoch, memory_order_relaxed) ==
+			   atomic_load_explicit(gt_epoch, memory_order_relaxed))))
 		return k;
 	gt_lz_lock(&meeting);
 	k = gt_lz_add(GT_LZ_KERNEL, handle);
-	if (k && is_recording())
+	if (k && gt_lz_is_recording())
 		renew_kernel(call->table, k);
 	gt_lz_unlock(&meeting);
 	return k;
@@ -382,7 +381,7 @@ bool gt_lz_find_allocation(const struct gt_call *call, void *list_handle, const 
 	const struct gt_lz_list *list;
 	void *device, *context;
 
-	if (!has_come_late() || !is_recording() || !GT_LZ(table, zeMemGetAllocProperties) ||
+	if (!has_come_late() || !gt_lz_is_recording() || !GT_LZ(table, zeMemGetAllocProperties) ||
 	    !GT_LZ(table, zeMemGetAddressRange))
 		return false;
 	list = gt_lz_meet_list(call, list_handle, GT_LZ_EARLIER_PERHAPS);

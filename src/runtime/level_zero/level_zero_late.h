@@ -11,6 +11,10 @@
  * from now on. */
 void gt_lz_come_late(void);
 
+/* Return false after the session that has attached to this process has ended. The program then gets
+ * what it requests, without gputap's additions. */
+bool gt_lz_is_recording(void);
+
 /* Each of these functions returns NULL if the object is unknown. Thread: that of a call that uses
  * the object. */
 
