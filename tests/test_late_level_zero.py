@@ -14,7 +14,8 @@ import subprocess
 import pytest
 
 from conftest import REPO, run_command
-from test_level_zero import HEADERS, level_zero  # noqa: F401 (fixture)
+from test_level_zero import level_zero  # noqa: F401 (fixtures)
+from test_level_zero_attach import loader  # noqa: F401
 
 # what the capture names as missing
 PLAIN = ("times of commands in command list 0x..: their events have no times, because they were "
@@ -122,8 +123,9 @@ LAYERS = [{}, {"ZE_ENABLE_TRACING_LAYER": "1"}, {"ZE_ENABLE_VALIDATION_LAYER": "
 
 @pytest.mark.parametrize("env", LAYERS)
 @pytest.mark.parametrize("drivers", [1, 2])
-def test_every_call_after_the_attach_is_recorded_once(sessions, programs, tap, env, drivers):
-    program, session = programs(drivers, **env), sessions()
+def test_every_call_after_the_attach_is_recorded_once(
+        sessions, programs, tap, loader, env, drivers):  # noqa: F811
+    program, session = programs(drivers, **env, **loader), sessions()
     program("immediate new 3 bare")
     assert program("attach " + session.folder) == "0"
     program.counts()

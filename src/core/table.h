@@ -42,8 +42,8 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 void gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void **entries,
 		   bool all);
 
-/* Set the real function of an operation that is not in the runtime's table. @index: of the operation
- * in @table, which is registered */
+/* Set the real function of an operation that is not in the runtime's table. @index: index of the
+ * operation in @table, which is registered */
 void gt_table_set(struct gt_table *table, uint32_t index, void *real);
 
 /* Return true if the table has an operation of that number. Entries without an operation stay

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* A Level Zero program to which gputap attaches while it runs: lz_late LIBGPUTAP [FOLDER]
  *
- * With FOLDER, attaches before it initialises Level Zero, whose loader it then opens. Creates contexts, kernels, lists, queues, events and memory on the first device of each driver,
- * then obeys the lines on its standard input. Answers each with a line.
+ * Creates contexts, kernels, lists, queues, events and memory on the first device of each driver,
+ * then obeys the lines on its standard input, and answers each with a line. With FOLDER, it first
+ * attaches to the session in that folder, and opens Level Zero's loader only then.
  *
- *   attach FOLDER          open LIBGPUTAP and call gputap_attach(FOLDER); answers the result
- *   immediate WHICH N HOW  N kernels and copies on an immediate list that is old or new (WHICH); HOW:
- *                          bare, without events; timed, plain: with events created at the start,
- *                          with or without times, which it waits for and resets; fresh: with events
- *                          created now, without times
- *   run WHICH N            N runs of a regular list with a kernel and a copy, on the old queue: old:
- *                          closed before the start; reset: the same list, recorded again; new;
- *                          open: an old list with a kernel, to which another kernel is appended
+ *   attach FOLDER          open LIBGPUTAP, call gputap_attach(FOLDER), and answer the result
+ *   immediate WHICH N HOW  N kernels and copies on an immediate list, which is old or new (WHICH)
+ *                          HOW: bare: without events; timed, plain: with events created at the
+ *                          start, with or without times, which it waits for and resets; fresh: with
+ *                          events created now, without times
+ *   run WHICH N            N runs of a regular list with a kernel and a copy, on the old queue
+ *                          WHICH: old: closed at the start; reset: the same list, recorded again;
+ *                          new; open: an old list with a kernel, which gets another kernel
  *   again N                N more runs of the list that "run reset" has recorded
  *   append                 record the list of "run reset" again, without a run
  *   directions N           N copies from plain host memory to old device memory, and back
- *   named N                N events, created with a function that the program has got by its name
+ *   named N                N events, created with a function that the program looked up earlier
  *   remake                 create the kernels again
  *   events                 create the event without times again
  *   start, join            start threads that launch kernels on old lists; end them
- *   counts                 answers the calls since the last "counts", except those of threads
- *   value                  answers how often the kernels ran
+ *   counts                 answer the calls since the last "counts", except those of threads
+ *   value                  answer how often the kernels ran
  *   quit */
 #include <dlfcn.h>
 #include <level_zero/ze_api.h>
@@ -257,7 +258,7 @@ static void run_immediate(struct side *s, const char *which, int n, const char *
 	}
 }
 
-/* The structure of Intel's extension. */
+/* desc has the layout of struct ze_event_counter_based_desc_t of newer headers. */
 static void create_by_name(int n)
 {
 	struct {

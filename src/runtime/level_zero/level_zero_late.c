@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See level_zero_late.h. What a driver tells about an earlier object:
+/* See level_zero_late.h. The driver returns about an earlier object:
  *
  *   kernel          name, properties; its group size only when the program sets it again
  *   immediate list  context, device; from API 1.17 on whether it is in order, and its mode
@@ -73,8 +73,8 @@ void gt_lz_name_missing(const void *handle, const char *what, const char *why)
 static void name_unknown(const void *handle, const char *what)
 {
 	gt_lz_name_missing(handle, what,
-			   "created before gputap attached, and the driver does not tell its "
-			   "context and device");
+			   "created before gputap attached, and the driver reports neither its "
+			   "context nor its device");
 	if (gt_tool_activity_asked(GT_DOMAIN_LEVEL_ZERO) && atomic_exchange(&is_unreported, false))
 		gt_tools_report_missed(GT_DOMAIN_LEVEL_ZERO, "GPU activities on Level Zero queues "
 							     "and lists created earlier");
@@ -151,7 +151,7 @@ static struct gt_lz_list *add_regular(void *handle, struct gt_lz_list *like)
 	return gt_lz_list_add(handle, like);
 }
 
-/* Query the driver about an earlier list and add it. Return NULL if the driver does not tell. */
+/* Query the driver about an earlier list and add it. Return NULL if the driver has no answer. */
 static struct gt_lz_list *add_list(const struct gt_table *table, void *handle,
 				   enum gt_lz_earlier earlier)
 {

@@ -323,7 +323,7 @@ static void find_table_of_handle(unsigned instance)
 		release(adapter);
 }
 
-/* After gputap has attached or a tool has started, find tables that were handed out without taps. */
+/* After gputap has attached or a tool has started, find the tables that have no taps. */
 static void find_tables(void)
 {
 	static _Atomic uint64_t found[GT_INSTANCES]; /* adapter whose tables were found */
