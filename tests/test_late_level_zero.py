@@ -14,8 +14,9 @@ import subprocess
 import pytest
 
 from conftest import REPO, run_command
-from test_level_zero import level_zero  # noqa: F401 (fixtures)
-from test_level_zero_attach import loader  # noqa: F401
+from test_level_zero import counts, environment, level_zero  # noqa: F401 (fixtures)
+from test_level_zero_attach import (AFTERWARDS, loader, static_program,  # noqa: F401 (fixtures)
+                                    two_drivers)
 
 # what the capture names as missing
 PLAIN = ("times of commands in command list 0x..: their events have no times, because they were "
@@ -319,3 +320,54 @@ def test_after_a_detach_events_are_created_without_additions(sessions, programs,
     assert [f["activities"] for f in found] == [6, 6]
     assert [f["untimed"] for f in found] == [0, 2]
     assert late(tap, "second.gputap") == [PLAIN]
+
+
+# With the counting driver of tests/level_zero, whose API is older --------------------------------
+
+UNKNOWN = ("created before gputap attached, and the driver reports neither its context nor its "
+           "device")
+
+
+@pytest.fixture
+def attach(run, build, environment, sessions, level_zero):  # noqa: F811
+    """Return a function: attach(words..., env=..., program=...) runs a program that attaches to a
+    session."""
+    def run_it(*words, env=None, program=None):
+        session = sessions()
+        result = run([program or level_zero / "lz_program", *words], env=environment | (env or {}) |
+                     {"LZ_ATTACH": f"{build}/libgputap.so.0 {session.folder}"})
+        session.end()
+        return result.out
+
+    return run_it
+
+
+def test_objects_that_an_older_driver_does_not_describe_are_named(attach, tap):
+    attach("earlier", "3")
+    made = calls(tap)
+    assert made["zeCommandListAppendLaunchKernel"] == 3 * 2 + 2
+    assert made["zeCommandQueueExecuteCommandLists"] == 4
+    found = info(tap)
+    # the queue is known once a list that was created afterwards runs on it
+    assert found["activities"] == found["linked"] == 5 and found["untimed"] == 0
+    assert sorted(late(tap)) == [f"GPU activities of command list 0x..: {UNKNOWN}"] * 2 + [
+        f"GPU activities of queue 0x..: {UNKNOWN}"]
+
+
+@pytest.mark.parametrize("how", ["1", "read-only"])
+def test_calls_through_tables_of_handles_are_recorded_after_an_attach(
+        attach, tap, two_drivers, how):  # noqa: F811
+    attach("immediate", "3", env=two_drivers | {"LZ_HANDLES": how})
+    assert calls(tap)["zeCommandListAppendLaunchKernel"] == 2 * 6
+    found = info(tap)
+    assert found["activities"] == found["linked"] == 32 and found["untimed"] == 0
+
+
+def test_a_program_with_a_loader_in_it_is_recorded_after_an_attach(
+        attach, tap, static_program, loader, work):  # noqa: F811
+    attach("immediate", "5", env=loader, program=static_program)
+    made, driver = calls(tap), counts(work)
+    assert {name: made.get(name) for name in AFTERWARDS} == {
+        name: driver[name] for name in AFTERWARDS}
+    found = info(tap)
+    assert found["activities"] == found["linked"] > 0 and found["untimed"] == 0

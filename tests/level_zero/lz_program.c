@@ -27,6 +27,8 @@
  *               back, within each, and from shared memory to host memory
  *   images      N times an image is copied from memory, a part within the image, a part to memory
  *   threads     immediate, in four threads with a list each
+ *   earlier     lists and a queue exist when gputap attaches (LZ_ATTACH): N times an immediate list
+ *               and a regular list, then a list that is created afterwards
  *   names       functions that the program looks up by name
  *   errors      calls that fail
  *   absent      a call without a function in the driver
@@ -34,8 +36,8 @@
  *
  * Prints the results that the device computed. With LZ_DLOPEN it opens the loader itself. LZ_LATE
  * names a library with a tool (lz_tool.c), which the program opens and adds before it creates
- * queues and lists. With LZ_DEFAULT it uses the driver's default context, which newer loaders
- * have. */
+ * queues and lists. LZ_ATTACH names libgputap and a session, to which the program attaches at that
+ * point. With LZ_DEFAULT it uses the driver's default context, which newer loaders have. */
 #include <dlfcn.h>
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
@@ -115,6 +117,21 @@ static void add_tool(const char *path)
 		*(void **)&add = dlsym(library, "lz_tool_add");
 	if (path && (!add || add()))
 		check(ZE_RESULT_ERROR_UNKNOWN, path);
+}
+
+/* Attach to a session: "LIBRARY FOLDER". */
+static void attach(const char *text)
+{
+	char path[512], folder[512];
+	int (*attach_to)(const char *) = NULL;
+	void *library = NULL;
+
+	if (text && sscanf(text, "%511s %511s", path, folder) == 2)
+		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (library)
+		*(void **)&attach_to = dlsym(library, "gputap_attach");
+	if (text && (!attach_to || attach_to(folder)))
+		check(ZE_RESULT_ERROR_UNKNOWN, text);
 }
 
 static void find_context(ze_driver_handle_t driver)
@@ -275,6 +292,35 @@ static void run_regular(int n, const char *how)
 		DO(zeCommandQueueDestroy, other);
 	if (signalled)
 		destroy_events();
+}
+
+static void run_earlier(int n)
+{
+	ze_command_list_handle_t immediate = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS),
+				 list = make_regular(), later;
+	ze_command_queue_handle_t queue = make_queue();
+
+	append_commands(list, NULL);
+	DO(zeCommandListClose, list);
+	attach(getenv("LZ_ATTACH"));
+	for (int i = 0; i < n; i++) {
+		append_commands(immediate, NULL);
+		DO(zeCommandQueueExecuteCommandLists, queue, 1, &list, NULL);
+		DO(zeCommandQueueSynchronize, queue, UINT64_MAX);
+	}
+	later = make_regular();
+	append_commands(later, NULL);
+	DO(zeCommandListClose, later);
+	DO(zeCommandQueueExecuteCommandLists, queue, 1, &later, NULL);
+	DO(zeCommandQueueSynchronize, queue, UINT64_MAX);
+	make_events();
+	DO(zeCommandListAppendBarrier, immediate, events[0], 0, NULL);
+	DO(zeEventHostSynchronize, events[0], UINT64_MAX);
+	destroy_events();
+	DO(zeCommandListDestroy, immediate);
+	DO(zeCommandListDestroy, list);
+	DO(zeCommandListDestroy, later);
+	DO(zeCommandQueueDestroy, queue);
 }
 
 /* Only the device resets this event. */
@@ -537,6 +583,8 @@ int main(int argc, char **argv)
 		scale = make_kernel(module, "scale", 3);
 		add = make_kernel(module, "add", 0.5f);
 		add_tool(i ? NULL : getenv("LZ_LATE"));
+		if (strcmp(how, "earlier"))
+			attach(i ? NULL : getenv("LZ_ATTACH"));
 		if (strcmp(how, "events") == 0) {
 			ze_event_handle_t own[COMMANDS];
 			ze_event_pool_handle_t own_pool;
@@ -550,6 +598,8 @@ int main(int argc, char **argv)
 			destroy_events();
 		} else if (strstr("regular replays again elsewhere signalled", how)) {
 			run_regular(n, how);
+		} else if (strcmp(how, "earlier") == 0) {
+			run_earlier(n);
 		} else if (strcmp(how, "resets") == 0) {
 			run_resets(n);
 		} else if (strcmp(how, "reused") == 0 || strcmp(how, "stale") == 0) {
