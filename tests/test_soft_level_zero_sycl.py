@@ -14,6 +14,8 @@ import xml.etree.ElementTree
 
 import pytest
 
+from test_late_level_zero import sessions  # noqa: F401 (fixture)
+
 ADAPTERS = {
     "V1 with immediate lists": ([], {"SYCL_UR_USE_LEVEL_ZERO_V2": 0}),
     "V1 with regular lists": ([], {"SYCL_UR_USE_LEVEL_ZERO_V2": 0,
@@ -290,3 +292,28 @@ def test_their_own_tests_end_the_same_with_and_without_gputap(sycl, tap, python,
     info = json.loads(tap("info", "--json", "own.gputap").out)
     assert info["linked"] == info["activities"] > 100
     assert info["seen"] == info["recorded"] + info["dropped"]
+
+
+# Attached to while it runs --------------------------------------------------------------
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_a_sycl_program_is_recorded_after_an_attach(
+        sycl, tap, repo, build, sessions, adapter):  # noqa: F811
+    """The program runs 20 kernels and 3 copies after the attach. V1's events, which were created
+    earlier, have no times."""
+    session = sessions("r.gputap", "--mode", "sycl")
+    result = sycl(adapter, repo / "tests/soft/sycl_late.py", build / "libgputap.so.0",
+                  session.folder)
+    session.end()
+    assert result.out == "0 23000.0\n"
+    report = json.loads(tap("report", "--json", "--top", "0", "r.gputap").out)
+    made = {o["name"]: o["calls"] for o in report["operations"]}
+    assert made["urEnqueueKernelLaunchWithArgsExp"] == 20 == made["zeCommandListAppendLaunchKernel"]
+    assert made["urEnqueueUSMMemcpy"] == 3 == made["zeCommandListAppendMemoryCopy"]
+    info = json.loads(tap("info", "--json", "r.gputap").out)
+    assert info["activities"] == info["linked"] == 23 and info["seen"] == info["recorded"]
+    named = [event["text"] for event in info["events"] if event["event"] == "attached late"]
+    assert info["untimed"] == (23 if adapter.startswith("V1") else 0)
+    assert bool(named) == adapter.startswith("V1")
+    assert [(k["name"][:36], k["count"]) for k in report["kernels"]] == [
+        ("dpnp::tensor::kernels::add::add_inpl", 20)]
