@@ -10,8 +10,8 @@
 
 enum { MAPS_BYTES = 4096, FIELDS = 5 /* number of fields before the name */ };
 
-/* Parse "7f00-7f10 rw-p 00000000 00:00 0    [stack]" up to @end. Store the bounds in *map and
- * return the start of the name. */
+/* Parse "7f00-7f10 rw-p 00000000 00:00 0    [stack]" up to @end. Fill in *map and return the start
+ * of the name. */
 static const char *parse_line(const char *p, const char *end, struct gt_own_map *map)
 {
 	uintptr_t *to = &map->low;
@@ -23,6 +23,7 @@ static const char *parse_line(const char *p, const char *end, struct gt_own_map 
 		else
 			*to = *to << 4 | (uintptr_t)(*p >= 'a' ? *p - 'a' + 10 : *p - '0');
 	}
+	map->writable = end - p > 2 && p[2] == 'w';
 	for (int field = 1; p < end && field < FIELDS; field++)
 		for (p++; p < end && *p != ' ';)
 			p++;

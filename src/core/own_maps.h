@@ -10,12 +10,13 @@
 
 struct gt_own_map {
 	uintptr_t low, high;
+	bool writable;
 };
 
 /**
  * gt_own_map_find() - find the mapping that contains an address
  * @at:    the address
- * @map:   receives the mapping's bounds
+ * @map:   receives the mapping's bounds, and whether it can be written
  * @name:  receives the file's path, "[stack]", ...; "": no name, or too long
  * @bytes: size of @name
  * Return: false: no such mapping, or the file cannot be read.

@@ -89,7 +89,10 @@ static void make_segment(bool attached)
 	if (former)
 		gt_segment_unmap(former);
 	former = parent;
-	atomic_store_explicit(&gt_wiped.epoch, ++last_epoch, memory_order_release);
+	last_epoch++;
+	if (!atomic_load_explicit(&gt_wiped.first_epoch, memory_order_relaxed))
+		atomic_store_explicit(&gt_wiped.first_epoch, last_epoch, memory_order_relaxed);
+	atomic_store_explicit(&gt_wiped.epoch, last_epoch, memory_order_release);
 }
 
 /* Return true if threads need a state. */
@@ -113,6 +116,18 @@ uint32_t gt_recording_epoch(void)
 		make_segment(false);
 	atomic_store_explicit(&gt_wiped.making, 0, memory_order_release);
 	return atomic_load_explicit(&gt_wiped.epoch, memory_order_acquire);
+}
+
+uint32_t gt_recording_process(void)
+{
+	return atomic_load_explicit(&gt_wiped.first_epoch, memory_order_relaxed);
+}
+
+bool gt_recording_owns(uint32_t epoch)
+{
+	const uint32_t first = gt_recording_process();
+
+	return first && epoch >= first;
 }
 
 /* Wipes the page on kernels before 4.14. Only fork() itself is noticed then. */

@@ -73,6 +73,12 @@ void gt_recording_join(void);
  */
 uint32_t gt_recording_epoch(void);
 
+/* Return this process's first epoch, which identifies the process; 0: no segment yet. A process has
+ * further epochs if sessions attach to it one after the other. */
+uint32_t gt_recording_process(void);
+/* Return true if the epoch is one of this process, not of a fork's parent. */
+bool gt_recording_owns(uint32_t epoch);
+
 /* End recording in this process: turn off all services of the stream. May be called from any
  * thread. Never waits. */
 void gt_recording_stop(void);

@@ -18,6 +18,9 @@ extern union gt_wiped {
 		_Atomic uint32_t mapped_lock;
 		_Atomic uint32_t control_lock; /* lock of tool_follow.c */
 		_Atomic uint32_t copies_lock;  /* lock of runtime/table_copies.c */
+		/* first epoch of this process, which has further ones if sessions attach to it one
+		 * after the other; 0: this process has no segment yet */
+		_Atomic uint32_t first_epoch;
 	};
 	char page[GT_PAGE];
 } gt_wiped __attribute__((visibility("hidden")));

@@ -44,7 +44,9 @@ struct gt_attach_shape {
 enum {
 	GT_ATTACH_FREE = 0,
 	GT_ATTACH_LAYER = 1 /* LAYER: in use by another interception method */,
-	GT_ATTACH_ARMED = 2
+	GT_ATTACH_ARMED = 2,
+	/* in use for a table in a running program, beside interposed libraries */
+	GT_ATTACH_TABLE = 3
 };
 
 struct gt_attach_state {

@@ -403,6 +403,13 @@ static void settle_held(void)
 		gt_held_pointers_replace(&held);
 }
 
+void gt_mapped_replace_held(const struct gt_held_pointers *held)
+{
+	begin_look();
+	gt_held_pointers_replace(held);
+	end_look();
+}
+
 struct wanted_function {
 	const char *name;
 	uintptr_t to;

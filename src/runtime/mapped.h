@@ -39,6 +39,10 @@ void gt_mapped_watch(void);
  * their functions that objects hold in their data, and look for new libraries from then on. */
 void gt_mapped_attach(void);
 
+/* gt_held_pointers_replace() at a time when this file changes no pointers. */
+struct gt_held_pointers;
+void gt_mapped_replace_held(const struct gt_held_pointers *held);
+
 /* Redirect the program's own calls of @name to @to. Return false if the program does not call
  * @name, or its slot cannot be written. */
 bool gt_mapped_program(const char *name, void *to);

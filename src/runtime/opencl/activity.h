@@ -234,6 +234,8 @@ struct gt_cl_queue {
 	bool forced; /* true if profiling is on although the program did not request it */
 	bool out_of_order;
 	bool untimed; /* true if the queue's events have no times */
+	/* true if gputap enabled profiling after the queue was created */
+	bool enabled_late;
 	/* true if the helper harvests the queue even while the program enqueues to it */
 	_Atomic bool helped;
 	/* length of the list that the program passed to ..WithProperties; 0: NULL, or another
@@ -272,6 +274,8 @@ struct gt_cl_queue *gt_cl_queue_add(struct gt_thread *t, cl_command_queue queue)
 /* Write a queue's object record, with properties as text. Does nothing until its device has been
  * queried. */
 void gt_cl_queue_write(struct gt_cl_queue *q, struct gt_thread *t);
+/* Name a queue in the capture whose activities have no times because gputap came late. */
+void gt_cl_queue_name_untimed(const struct gt_cl_queue *q);
 /* Register a queue. Once its device has been queried, notify tools of the queue and the device,
  * once for each number. The caller must hold no lock. */
 void gt_cl_notify_queue(struct gt_cl_queue *q);
@@ -488,11 +492,16 @@ void gt_cl_svm_callback_drop(const struct gt_cl_svm_callback *f);
 
 /* Return true if callbacks were deferred in the helper, and no thread exists to run them. The
  * helper then starts a thread while it is outside the runtime. */
-bool gt_cl_callback_thread_wanted(uint32_t epoch);
-void gt_cl_callback_thread_start(uint32_t epoch);
+bool gt_cl_callback_thread_wanted(void);
+void gt_cl_callback_thread_start(void);
 /* Stop the thread for callbacks from starting more, because the process is ending. @run_them: true
  * to run the remaining ones in this thread */
 void gt_cl_callbacks_end(bool run_them);
+
+/* Called when a session has attached to this running process, and when it has ended: former sessions
+ * of this process leave a helper, and commands in flight. The caller must hold no lock. */
+void gt_cl_session_begin(void);
+void gt_cl_session_end(void);
 
 /* Ensure that the helper harvests a queue that was empty until now. */
 void gt_cl_helper_want(const struct gt_thread *t);

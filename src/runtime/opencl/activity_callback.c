@@ -26,6 +26,7 @@
  * Not here: callbacks of builds, which no call of gputap can trigger.
  * Never here: calling f with a gputap lock held, or waiting for f. */
 #include "core/callback.h"
+#include "core/recording.h"
 #include "runtime/opencl/activity.h"
 #include "tool/tool_thread.h"
 
@@ -84,7 +85,8 @@ struct stock {
 static struct stock small_stock = {.bytes = sizeof(struct callback)};
 static struct stock large_stock = {.bytes = sizeof(struct large)};
 
-/* Callbacks triggered in the helper, in order of arrival. */
+/* Callbacks triggered in the helper, in order of arrival. Processes are identified by their first
+ * epoch, because callbacks outlive a session. */
 static struct {
 	struct gt_cl_lock lock;
 	struct callback *first, *last;
@@ -253,7 +255,7 @@ static struct callback *next_handed(uint32_t epoch)
 
 static void hand_to_thread(struct callback *c)
 {
-	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	uint32_t epoch = gt_recording_process();
 
 	while (!lock_handed(epoch))
 		; /* the lock's holder is a stopped thread, but the helper can wait */
@@ -489,15 +491,19 @@ static void *run_handed(void *arg)
 	return NULL;
 }
 
-bool gt_cl_callback_thread_wanted(uint32_t epoch)
+bool gt_cl_callback_thread_wanted(void)
 {
+	const uint32_t epoch = gt_recording_process();
+
 	return atomic_load_explicit(&handed.count, memory_order_seq_cst) && handed.epoch == epoch &&
 	       atomic_load_explicit(&handed.thread, memory_order_acquire) != epoch;
 }
 
-void gt_cl_callback_thread_start(uint32_t epoch)
+void gt_cl_callback_thread_start(void)
 {
-	if (gt_likely(!gt_cl_callback_thread_wanted(epoch)))
+	const uint32_t epoch = gt_recording_process();
+
+	if (gt_likely(!gt_cl_callback_thread_wanted()))
 		return;
 	atomic_store_explicit(&handed.thread, epoch, memory_order_release);
 	if (gt_tool_thread_start(run_handed, (void *)(uintptr_t)epoch, 0) != 0)
@@ -506,7 +512,7 @@ void gt_cl_callback_thread_start(uint32_t epoch)
 
 void gt_cl_callbacks_end(bool run_them)
 {
-	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	const uint32_t epoch = gt_recording_process();
 	struct callback *c;
 
 	atomic_store_explicit(&handed.over, epoch, memory_order_seq_cst);

@@ -3,9 +3,11 @@
  * tap. Two platforms may each have a function of the same name; each gets a separate tap while
  * instances are free. After that, the program gets the runtime's own function, and an event
  * reports that function. */
+#include "core/late.h"
 #include "core/table.h"
 #include "record/operation.h"
 #include "runtime/opencl/activity.h"
+#include "runtime/opencl/opencl_attach.h"
 #include "generated/opencl_taps.h"
 
 #include <string.h>
@@ -56,6 +58,7 @@ static void *hand_out(const struct gt_call *call, const char *name, void *real)
 {
 	struct gt_table *tables[GT_INSTANCES];
 	bool unknown = false;
+	uint32_t owner;
 	void *tap;
 
 	if (!real || !name)
@@ -65,6 +68,12 @@ static void *hand_out(const struct gt_call *call, const char *name, void *real)
 	gt_cl_table_find(call);
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_opencl_tables[i];
+	/* A driver's functions must be called with its own objects only. */
+	owner = gt_is_late() ? gt_opencl_tables_instance(real) : GT_INSTANCES;
+	if (owner < GT_INSTANCES) {
+		tables[0] = &gt_opencl_tables[owner];
+		tables[owner] = &gt_opencl_tables[0];
+	}
 	tap = gt_table_extension(tables, GT_INSTANCES, name, real, &unknown);
 	if (unknown ? report_name(name)
 		    : tap == real && no_instance_left(name, real) && report_name(name))

@@ -128,6 +128,11 @@ static bool settle_command(struct gt_cl_queue *q, struct gt_thread *t,
 		    !q->untimed) /* the command may have completed since the query */
 			ask_times(q->table, p->event, v);
 	}
+	if (gt_unlikely(q->enabled_late) && status == CL_COMPLETE && !v[3]) {
+		q->enabled_late = false; /* the runtime has not kept its word */
+		q->untimed = true;
+		gt_cl_queue_name_untimed(q);
+	}
 	/* The program released a reference that it did not own, so the event can no longer be
 	 * queried or released. */
 	if (status == 2 && p->recorded)

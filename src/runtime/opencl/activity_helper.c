@@ -15,6 +15,7 @@
  * longer calls the runtime: runtimes shut themselves down in their own exit handlers, which run
  * after gputap's, because gputap's was registered later.
  * Never here: waiting for the device. */
+#include "core/recording.h"
 #include "runtime/opencl/activity_pending.h"
 
 #include <errno.h>
@@ -43,6 +44,8 @@ static struct {
 	_Atomic uint32_t asleep;  /* futex: 1 while the helper sleeps without time-out */
 	_Atomic uint32_t at_work; /* true while the helper is inside harvest_queues() */
 	_Atomic uint32_t over;    /* true once the process is ending */
+	/* helpers of earlier epochs end: at once; when no command is in flight */
+	_Atomic uint32_t ends_before, ends_idle_before;
 } helper;
 
 static bool is_over(void)
@@ -106,8 +109,17 @@ static void read_clocks(struct gt_thread *t)
 			gt_cl_device_clock(d, t);
 }
 
+/* Return true if the helper of an epoch must end, because its session has. @idle: no command is in
+ * flight */
+static bool is_ended(uint32_t epoch, bool idle)
+{
+	return epoch < atomic_load_explicit(&helper.ends_before, memory_order_acquire) ||
+	       (idle &&
+		epoch < atomic_load_explicit(&helper.ends_idle_before, memory_order_acquire));
+}
+
 /* Sleep until an enqueue, a tool, or the end of the process wakes the helper. */
-static void sleep_until_wanted(void)
+static void sleep_until_wanted(uint32_t epoch)
 {
 	bool activity = false;
 
@@ -115,9 +127,8 @@ static void sleep_until_wanted(void)
 	for (struct gt_cl_queue *q = gt_cl_queue_first(); q; q = q->next)
 		activity |= gt_cl_queue_count(q) != 0;
 	activity |=
-		gt_tool_has_done() ||
-		gt_cl_callback_thread_wanted(atomic_load_explicit(gt_epoch, memory_order_relaxed));
-	if (!activity && !is_over())
+		gt_tool_has_done() || gt_cl_callback_thread_wanted();
+	if (!activity && !is_over() && !is_ended(epoch, true))
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 }
@@ -153,20 +164,21 @@ static void *run_helper(void *arg)
 		}
 		gt_cl_spare_grow(epoch);
 		atomic_store_explicit(&helper.at_work, 0, memory_order_release);
-		gt_cl_callback_thread_start(epoch);
+		gt_cl_callback_thread_start();
 		gt_tool_deliver();
-		if (!t && !left)
+		if ((!t && !left) || is_ended(epoch, !left))
 			break; /* recording has ended and the list is empty */
 		step = done ? MS : step < 16 * MS ? step * 2 : step;
 		idle = left || done ? 0 : idle + 1;
 		if (idle > IDLE_LOOKS) {
-			sleep_until_wanted();
+			sleep_until_wanted(epoch);
 			idle = 0;
 			step = MS;
 		}
 		sleep_ns(step);
 	}
-	atomic_store_explicit(&gt_cl_helper_alive, 0, memory_order_relaxed);
+	/* A new session may have started another helper. */
+	atomic_compare_exchange_strong(&gt_cl_helper_alive, &epoch, 0);
 	gt_tool_thread_leaves();
 	return NULL;
 }
@@ -225,6 +237,47 @@ static void start_helper(uint32_t epoch)
 	gt_tool_thread_start(run_helper, (void *)(uintptr_t)epoch, STACK_BYTES);
 }
 
+static void wake(void)
+{
+	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
+	syscall(SYS_futex, &helper.asleep, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Wait until helpers of epochs before @epoch have ended, but not long: a helper may be inside the
+ * runtime. */
+static void wait_for_helpers(uint32_t epoch, uint64_t ns)
+{
+	const uint64_t until = get_host_ns() + ns;
+	uint32_t alive;
+
+	while ((alive = atomic_load(&gt_cl_helper_alive)) && gt_recording_owns(alive) &&
+	       alive < epoch && get_host_ns() < until) {
+		wake();
+		sleep_ns(MS);
+	}
+}
+
+void gt_cl_session_begin(void)
+{
+	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+
+	atomic_store_explicit(&helper.ends_before, epoch, memory_order_release);
+	wait_for_helpers(epoch, LEAVE_NS);
+	for (struct gt_cl_queue *q = gt_cl_queue_first(); q; q = q->next)
+		if (q->epoch != epoch && gt_recording_owns(q->epoch))
+			gt_cl_queue_reset(q, epoch);
+}
+
+void gt_cl_session_end(void)
+{
+	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+
+	for (struct gt_cl_queue *q = gt_cl_queue_first(); q; q = q->next)
+		gt_cl_queue_harvest_all(q);
+	atomic_store_explicit(&helper.ends_idle_before, epoch + 1, memory_order_release);
+	wait_for_helpers(epoch + 1, LEAVE_INSIDE_NS);
+}
+
 void gt_cl_helper_want(const struct gt_thread *t)
 {
 	uint32_t known = atomic_load_explicit(&helper.epoch, memory_order_relaxed);
@@ -238,9 +291,7 @@ void gt_cl_helper_want(const struct gt_thread *t)
 	 * it checks the counts a last time. The later of the two reads the value that the earlier
 	 * one has written: either this thread sees that the helper sleeps, or the helper sees the
 	 * count. */
-	if (gt_unlikely(atomic_fetch_or_explicit(&helper.asleep, 0, memory_order_acq_rel))) {
-		atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
-		syscall(SYS_futex, &helper.asleep, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-	}
+	if (gt_unlikely(atomic_fetch_or_explicit(&helper.asleep, 0, memory_order_acq_rel)))
+		wake();
 	errno = saved;
 }

@@ -6,6 +6,7 @@
  * get a lock continues without it, and counts the activities that it could not record. Memory is
  * allocated in chunks and never freed; objects in it are reused.
  * Never here: malloc (the program may have replaced it), calls of the runtime. */
+#include "core/recording.h"
 #include "runtime/opencl/activity.h"
 
 #include <errno.h>
@@ -26,7 +27,8 @@ enum gt_cl_lock_result gt_cl_lock_wait(struct gt_cl_lock *lock, uint32_t epoch)
 		uint32_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
 		enum gt_cl_lock_result result = owner ? GT_CL_LOCK_STALE : GT_CL_LOCK_TAKEN;
 
-		if (owner != epoch &&
+		/* an owner of this process is alive, also if it began in an earlier session */
+		if (owner != epoch && !gt_recording_owns(owner) &&
 		    atomic_compare_exchange_strong_explicit(&lock->owner, &owner, epoch,
 							    memory_order_acquire,
 							    memory_order_relaxed))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of activities in flight, and their chunks: see activity_pending.h. */
+#include "core/recording.h"
 #include "runtime/opencl/activity_pending.h"
 
 enum { SPARE_WANTED = 32 }; /* number of chunks that the helper keeps ready */
@@ -89,11 +90,28 @@ void gt_cl_head_drop(struct gt_cl_queue *q, uint32_t epoch)
 	spare_give(behind, epoch);
 }
 
+/* Keep the commands of an earlier session of this process in the list, until they are done. They are
+ * not recorded. */
+static void keep_commands(struct gt_cl_queue *q, uint32_t epoch)
+{
+	struct gt_cl_cursor c = gt_cl_cursor_start(q);
+
+	for (uint64_t at = q->harvested; at < q->pushed; at++)
+		gt_cl_cursor_entry(&c, at)->recorded = false;
+	atomic_store_explicit(&q->epoch, epoch, memory_order_release);
+}
+
 void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch)
 {
 	if (!gt_cl_lock_take(&q->push, epoch))
 		return;
 	if (gt_cl_lock_take(&q->harvest, epoch)) {
+		if (gt_recording_owns(q->epoch)) {
+			keep_commands(q, epoch);
+			gt_cl_lock_release(&q->harvest);
+			gt_cl_lock_release(&q->push);
+			return;
+		}
 		/* The parent's chunks are not reused as spare ones, because a harvester of the
 		 * parent may have been using them. */
 		q->head = q->tail = NULL;

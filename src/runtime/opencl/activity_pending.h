@@ -134,7 +134,8 @@ static inline struct gt_cl_pending *gt_cl_cursor_entry(struct gt_cl_cursor *c, u
 	return &c->chunk->entry[at - c->base];
 }
 
-/* Empty the list and assign it to this process. Entries left by a fork belong to the parent. */
+/* Assign the list to this process and its session. Entries left by a fork belong to the parent, and
+ * are discarded; those of an earlier session of this process stay, unrecorded. */
 void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch);
 
 /* Ensure that some spare chunks are ready. Called by the helper, so that launches need not

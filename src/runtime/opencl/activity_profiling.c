@@ -65,6 +65,7 @@ static void end_creation(const struct gt_call *call, cl_command_queue handle,
 	q->context = c->context;
 	q->asked = c->asked;
 	q->forced = c->forced;
+	q->enabled_late = false;
 	q->out_of_order = c->asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 	q->untimed = !c->forced && !(c->asked & CL_QUEUE_PROFILING_ENABLE);
 	q->list_count = (uint8_t)c->list_count;

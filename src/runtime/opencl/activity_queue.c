@@ -4,7 +4,11 @@
  * A queue's entry is looked up by the queue's handle. If the runtime gives the handle to a new
  * queue, the new queue reuses the entry. Commands of the previous queue that are still in the list
  * have the previous queue's number. */
+#include <stdio.h>
+
+#include "core/late.h"
 #include "runtime/opencl/activity_pending.h"
+#include "runtime/opencl/opencl_attach.h"
 
 GT_CL_MAP(queues, 10);
 static _Atomic(struct gt_cl_queue *) all_queues;
@@ -86,6 +90,44 @@ static void learn_queue(struct gt_cl_queue *q, const struct gt_table *table, str
 	q->number = gt_object_number(GT_OBJECT_QUEUE);
 }
 
+void gt_cl_queue_name_untimed(const struct gt_cl_queue *q)
+{
+	char what[96];
+
+	snprintf(what, sizeof what,
+		 "times of queue %p: created before gputap attached, without profiling",
+		 q->node.handle);
+	gt_late_missing(GT_DOMAIN_OPENCL, what);
+}
+
+/* Turn on the profiling of a queue that was created before gputap attached. Drivers after OpenCL 1.0
+ * usually refuse. */
+static bool enable_profiling(const struct gt_table *table, cl_command_queue handle)
+{
+	cl_command_queue_properties now = 0;
+
+	return gt_opencl_tables_has(handle, GT_OPENCL_clSetCommandQueueProperty) &&
+	       GT_CL(table, clSetCommandQueueProperty)(handle, CL_QUEUE_PROFILING_ENABLE, CL_TRUE,
+						       NULL) == CL_SUCCESS &&
+	       GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_PROPERTIES, sizeof now, &now,
+						   NULL) == CL_SUCCESS &&
+	       now & CL_QUEUE_PROFILING_ENABLE;
+}
+
+/* Get the times of a queue that was created before gputap attached, or name the queue. */
+static void time_old_queue(struct gt_cl_queue *q, const struct gt_table *table,
+			   cl_command_queue handle)
+{
+	if (!q->untimed || !gt_is_late() || q->asked & CL_QUEUE_ON_DEVICE)
+		return;
+	if (enable_profiling(table, handle)) {
+		q->forced = q->enabled_late = true;
+		q->untimed = false;
+		return;
+	}
+	gt_cl_queue_name_untimed(q);
+}
+
 static bool is_known_queue(const struct gt_cl_queue *q, const struct gt_thread *t)
 {
 	return q && atomic_load_explicit(&q->written, memory_order_acquire) == t->epoch;
@@ -110,6 +152,7 @@ static struct gt_cl_queue *know_queue(const struct gt_table *table, struct gt_th
 		gt_cl_device_get(table, t, (cl_device_id)(uintptr_t)q->device->node.handle);
 	if (q->device && !asked)
 		q->helped = !q->device->host;
+	time_old_queue(q, table, handle);
 	gt_cl_queue_write(q, t);
 	return q;
 }

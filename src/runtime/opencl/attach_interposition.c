@@ -41,6 +41,14 @@ bool gt_opencl_attach_take(uint32_t instance)
 	       free == GT_ATTACH_LAYER;
 }
 
+bool gt_opencl_attach_take_for_table(uint32_t instance)
+{
+	uint32_t free = GT_ATTACH_FREE;
+
+	return atomic_compare_exchange_strong(&gt_opencl_attach_states[instance].state, &free,
+					      GT_ATTACH_TABLE);
+}
+
 bool gt_opencl_attach_armed(const void *function)
 {
 	Dl_info where;

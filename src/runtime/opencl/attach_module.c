@@ -8,7 +8,7 @@
 #include "runtime/module.h"
 #include "generated/opencl_taps.h"
 
-static void keep_mapped(const void *function)
+void gt_opencl_keep_mapped(const void *function)
 {
 	Dl_info where;
 
@@ -26,7 +26,7 @@ void gt_opencl_used(const struct gt_table *table, const void *object)
 	if (!function)
 		return;
 	gt_runtime_module_of(GT_DOMAIN_OPENCL, function, "driver", 0);
-	keep_mapped(function);
-	keep_mapped(table->taps[GT_OPENCL_INDEX_clFinish].real);
+	gt_opencl_keep_mapped(function);
+	gt_opencl_keep_mapped(table->taps[GT_OPENCL_INDEX_clFinish].real);
 	errno = saved;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct gt_table;
+struct _cl_platform_id;
 
 /**
  * gt_opencl_used() - record the libraries that provide a device, and keep them mapped
@@ -21,10 +22,28 @@ void gt_opencl_used(const struct gt_table *table, const void *object);
 /* Reserve an instance for the layer. Return false if interposition uses the instance. */
 bool gt_opencl_attach_take(uint32_t instance);
 
+/* Reserve an unused instance for a driver's table. Return false if the instance is in use. */
+bool gt_opencl_attach_take_for_table(uint32_t instance);
+
 /* Return true if the library that contains @function is interposed. */
 bool gt_opencl_attach_armed(const void *function);
 
 /* Return true if a loader uses gputap as a layer. */
 bool gt_opencl_has_layer(void);
+
+/* Keep the library that contains a function mapped. */
+void gt_opencl_keep_mapped(const void *function);
+
+/* Take over the table of a platform, if gputap was attached to the running program and the table is
+ * not known yet. The caller must hold no lock. */
+void gt_opencl_tables_meet(struct _cl_platform_id *platform);
+
+/* Return the instance of the driver that contains a function. GT_INSTANCES: not a driver whose
+ * table was taken over. */
+uint32_t gt_opencl_tables_instance(const void *function);
+
+/* Return true if an object's driver has a function, by the function's number. Returns false if its
+ * table was not taken over. */
+bool gt_opencl_tables_has(const void *object, uint32_t number);
 
 #endif
