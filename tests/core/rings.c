@@ -12,9 +12,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -304,14 +307,24 @@ static int dump(const char *dir)
 	return bad;
 }
 
+/* End a session, and wake the threads of processes that follow it. */
+static void stop_session(struct gt_session *s)
+{
+	atomic_store(&s->stop, 1);
+	atomic_fetch_add(&s->control, 1);
+	syscall(SYS_futex, &s->control, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc >= 3 && !strcmp(argv[1], "make"))
 		return make(argv[2], argv + 3);
 	if (argc == 3 && !strcmp(argv[1], "dump"))
 		return dump(argv[2]);
-	if (argc == 3 && !strcmp(argv[1], "stop"))
-		return atomic_store(&map_session(argv[2], false)->stop, 1), 0;
+	if (argc == 3 && !strcmp(argv[1], "stop")) {
+		stop_session(map_session(argv[2], false));
+		return 0;
+	}
 	fprintf(stderr, "usage: rings make|dump|stop DIR [key=value ..]\n");
 	return 2;
 }

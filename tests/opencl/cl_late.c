@@ -3,6 +3,7 @@
  * each with the names of its OpenCL calls, then "done" and a result:
  *
  *   attach LIBRARY FOLDER       join a session; the result is the status
+ *   detached                    wait until the session has detached
  *   queue                       make a new queue without profiling, and use it from now on
  *   queue profiling             the same, with profiling
  *   old                         use the first queue from now on
@@ -23,10 +24,12 @@
 #include "program.h"
 
 #include <CL/cl_icd.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 static const char *way;
 static bool silent;
@@ -42,9 +45,9 @@ static struct _cl_icd_dispatch *functions(const void *object)
 	return way[0] == 't' ? *(struct _cl_icd_dispatch *const *)object : heap;
 }
 
-#define CALL(f, object, ...)                                                                     \
-	(silent ? 0 : printf("%s\n", #f),                                                        \
-	 way[0] == 'l' ? f(object, ##__VA_ARGS__)                                                \
+#define CALL(f, object, ...)                      \
+	(silent ? 0 : printf("%s\n", #f),         \
+	 way[0] == 'l' ? f(object, ##__VA_ARGS__) \
 		       : ((__typeof__(&f))functions(object)->f)(object, ##__VA_ARGS__))
 
 static void hold_functions(void)
@@ -94,6 +97,34 @@ static void attach(char *line)
 	EXPECT(handle);
 	join = (__typeof__(join))dlsym(handle, "gputap_attach");
 	printf("done %d\n", join(folder));
+}
+
+/* Wait until the thread of gputap that follows the session has ended, which detaches first. */
+static void wait_for_detach(void)
+{
+	char line[128], name[64];
+	bool is_attached;
+
+	do {
+		DIR *tasks = opendir("/proc/self/task");
+		const struct dirent *task;
+
+		EXPECT(tasks);
+		is_attached = false;
+		while ((task = readdir(tasks))) {
+			FILE *f;
+
+			snprintf(line, sizeof line, "/proc/self/task/%.20s/comm", task->d_name);
+			f = fopen(line, "r");
+			if (f && fgets(name, sizeof name, f))
+				is_attached |= !strcmp(name, "gputap\n");
+			if (f)
+				fclose(f);
+		}
+		closedir(tasks);
+		usleep(1000);
+	} while (is_attached);
+	printf("done\n");
 }
 
 static void make_queue(bool profiling)
@@ -281,6 +312,8 @@ static void obey(char *line)
 
 	if (!strncmp(line, "attach", 6))
 		attach(line);
+	else if (!strcmp(line, "detached\n"))
+		wait_for_detach();
 	else if (!strncmp(line, "queue", 5))
 		make_queue(strstr(line, "profiling") != NULL);
 	else if (!strcmp(line, "old\n"))
@@ -316,8 +349,8 @@ int main(int argc, char **argv)
 	hold_functions();
 	open_device();
 	first_queue = queue = open_queue(argc > 2 ? CL_QUEUE_PROFILING_ENABLE : 0);
-	kernel = open_kernel(
-		build_program("__kernel void add(__global int *a) { atomic_inc(a); }"), "add");
+	kernel = open_kernel(build_program("__kernel void add(__global int *a) { atomic_inc(a); }"),
+			     "add");
 	buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zero,
 				(void *)&zero, &error);
 	OK(error);

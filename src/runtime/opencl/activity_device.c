@@ -204,7 +204,8 @@ cl_int gt_opencl_wrap_clGetDeviceIDs(const struct gt_call *call, cl_platform_id 
 	ret = GT_CL_REAL(call, clGetDeviceIDs)(platform, device_type, num_entries, devices_ret,
 					       num_devices);
 	gt_cl_devices_end_making(epoch);
-	gt_opencl_tables_meet(platform);
+	if (call->thread)
+		gt_opencl_tables_meet(platform);
 	return ret;
 }
 

@@ -126,8 +126,7 @@ static void sleep_until_wanted(uint32_t epoch)
 	atomic_exchange_explicit(&helper.asleep, 1, memory_order_acq_rel);
 	for (struct gt_cl_queue *q = gt_cl_queue_first(); q; q = q->next)
 		activity |= gt_cl_queue_count(q) != 0;
-	activity |=
-		gt_tool_has_done() || gt_cl_callback_thread_wanted();
+	activity |= gt_tool_has_done() || gt_cl_callback_thread_wanted();
 	if (!activity && !is_over() && !is_ended(epoch, true))
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);

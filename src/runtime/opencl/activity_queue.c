@@ -106,7 +106,7 @@ static bool enable_profiling(const struct gt_table *table, cl_command_queue hand
 {
 	cl_command_queue_properties now = 0;
 
-	return gt_opencl_tables_has(handle, GT_OPENCL_clSetCommandQueueProperty) &&
+	return gt_opencl_tables_function(handle, GT_OPENCL_clSetCommandQueueProperty) &&
 	       GT_CL(table, clSetCommandQueueProperty)(handle, CL_QUEUE_PROFILING_ENABLE, CL_TRUE,
 						       NULL) == CL_SUCCESS &&
 	       GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_PROPERTIES, sizeof now, &now,

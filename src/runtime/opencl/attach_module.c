@@ -20,9 +20,13 @@ void gt_opencl_keep_mapped(const void *function)
 void gt_opencl_used(const struct gt_table *table, const void *object)
 {
 	const void *const *const *functions = object;
-	const void *function = functions && *functions ? (*functions)[GT_OPENCL_clFinish] : NULL;
+	const void *function = NULL;
 	int saved = errno;
 
+	if (functions && *functions)
+		function = gt_opencl_tables_function(object, GT_OPENCL_clFinish);
+	if (functions && *functions && !function)
+		function = (*functions)[GT_OPENCL_clFinish];
 	if (!function)
 		return;
 	gt_runtime_module_of(GT_DOMAIN_OPENCL, function, "driver", 0);

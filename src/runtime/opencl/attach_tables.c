@@ -24,12 +24,14 @@
  * At detach, the entries get the driver's functions again, except the few that hide queues'
  * profiling from the program. A new session replaces the entries again.
  *
- * Locking: one lock, for the tables below. Never here: asking a driver while a lock of the linker
- * is held. */
+ * Calls in callbacks that the program registered before the attach, and that the runtime makes inside
+ * another call, are taken to be the runtime's.
+ *
+ * Locking: one lock, for changes of `tables`; look-ups take none. Never here: asking a driver while a
+ * lock of the linker is held. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -40,6 +42,7 @@
 #include "core/emit.h"
 #include "core/late.h"
 #include "core/own_maps.h"
+#include "core/recording.h"
 #include "core/table.h"
 #include "record/operation.h"
 #include "runtime/held_pointers.h"
@@ -61,12 +64,13 @@ typedef void *look_up_fn(const char *name);
 
 /* A table whose entries are taps, or were. Never removed: a driver's library stays mapped. */
 static struct patched {
-	void **table; /* NULL: unused */
+	/* NULL: unused. Set when the other members are filled in (release) */
+	void **_Atomic table;
 	uint32_t instance, count;
 	void *real[ENTRIES]; /* the driver's functions */
 	void *tap[ENTRIES];  /* same as `real` where there is no tap */
 } tables[GT_INSTANCES];
-static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gt_cl_lock tables_lock;
 
 /* Memory ---------------------------------------------------------------------- */
 
@@ -157,12 +161,12 @@ static size_t entries_of_version(const char *version)
 static struct patched *find_patched(void *const *table)
 {
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
-		if (tables[i].table && tables[i].table == table)
+		if (atomic_load_explicit(&tables[i].table, memory_order_acquire) == table)
 			return &tables[i];
 	return NULL;
 }
 
-static struct patched *add_patched(void **table)
+static struct patched *add_patched(void)
 {
 	unsigned unused = 0;
 
@@ -170,7 +174,7 @@ static struct patched *add_patched(void **table)
 		unused++;
 	for (uint32_t i = 0; unused < GT_INSTANCES && i < GT_INSTANCES; i++)
 		if (gt_opencl_attach_take_for_table(i)) {
-			tables[unused] = (struct patched){.table = table, .instance = i};
+			tables[unused].instance = i;
 			return &tables[unused];
 		}
 	return NULL;
@@ -204,7 +208,7 @@ static void patch_table(void **table, const char *version)
 
 	if (!count)
 		return;
-	if (!p && !(p = add_patched(table))) {
+	if (!p && !(p = add_patched())) {
 		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_OPENCL, 0,
 			       "a driver of OpenCL, because too many copies are loaded");
 		return;
@@ -216,6 +220,7 @@ static void patch_table(void **table, const char *version)
 	/* An open call must be recognised before the first tap can be reached through another. */
 	gt_skip_nested[GT_DOMAIN_OPENCL] = UINT32_MAX;
 	gt_table_part(&gt_opencl_tables[p->instance], 0, (uint32_t)count, p->tap, true);
+	atomic_store_explicit(&p->table, table, memory_order_release);
 	if (!replace_entries(table, count, p->real, p->tap))
 		gt_late_missing(GT_DOMAIN_OPENCL, "calls through pointers in the heap: the "
 						  "driver's table of functions is read-only");
@@ -285,14 +290,14 @@ void gt_opencl_tables_meet(cl_platform_id platform)
 	void *table;
 
 	if (!gt_is_late() || !platform || gt_opencl_has_layer() ||
-	    !read_memory(platform, &table, sizeof table))
+	    !read_memory(platform, &table, sizeof table) || find_patched(table) ||
+	    !gt_cl_lock_try(&tables_lock, gt_recording_process()))
 		return;
-	pthread_mutex_lock(&tables_lock);
 	gt_internal_enter();
 	if (!find_patched(table))
 		meet_platform(platform);
 	gt_internal_leave();
-	pthread_mutex_unlock(&tables_lock);
+	gt_cl_lock_release(&tables_lock);
 }
 
 /* Drivers --------------------------------------------------------------------- */
@@ -379,8 +384,9 @@ static uintptr_t target_of_extension(uintptr_t value, void *data)
 static void replace_held(void)
 {
 	uintptr_t left[GT_INSTANCES];
-	struct gt_held_pointers held = {
-		.low = UINTPTR_MAX, .left = left, .target = target_of_extension};
+	struct gt_held_pointers held = {.low = UINTPTR_MAX,
+					.left = left,
+					.target = target_of_extension};
 
 	for (unsigned n = 0; n < GT_INSTANCES && tables[n].table; n++) {
 		const struct gt_tap *taps = gt_opencl_taps[tables[n].instance];
@@ -416,12 +422,19 @@ uint32_t gt_opencl_tables_instance(const void *function)
 	return GT_INSTANCES;
 }
 
-bool gt_opencl_tables_has(const void *object, uint32_t number)
+void *gt_opencl_tables_function(const void *object, uint32_t number)
 {
 	void *const *const *table = object;
 	const struct patched *p = find_patched(*table);
 
-	return p && p->real[number];
+	return p ? p->real[number] : NULL;
+}
+
+/* Take the lock. A thread of the program holds it for some milliseconds at most. */
+static void lock_tables(void)
+{
+	while (gt_cl_lock_take(&tables_lock, gt_recording_process()) == GT_CL_LOCK_FAILED)
+		;
 }
 
 static void attach_tables(void)
@@ -429,12 +442,12 @@ static void attach_tables(void)
 	gt_cl_session_begin();
 	if (gt_opencl_has_layer())
 		return; /* the layer sees all calls */
-	pthread_mutex_lock(&tables_lock);
+	lock_tables();
 	gt_internal_enter();
 	meet_drivers();
 	replace_held();
 	gt_internal_leave();
-	pthread_mutex_unlock(&tables_lock);
+	gt_cl_lock_release(&tables_lock);
 }
 
 /* Return true for functions that keep hiding the profiling of queues from the program. */
@@ -471,10 +484,10 @@ static void detach_tables(void)
 	const bool hides = is_hiding_needed();
 
 	gt_cl_session_end();
-	pthread_mutex_lock(&tables_lock);
+	lock_tables();
 	for (unsigned n = 0; n < GT_INSTANCES && tables[n].table; n++)
 		restore_table(&tables[n], hides);
-	pthread_mutex_unlock(&tables_lock);
+	gt_cl_lock_release(&tables_lock);
 }
 
 GT_PROVIDE(gt_late) = {.name = "opencl", .attach = attach_tables, .detach = detach_tables};

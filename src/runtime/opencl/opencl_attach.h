@@ -42,8 +42,8 @@ void gt_opencl_tables_meet(struct _cl_platform_id *platform);
  * table was taken over. */
 uint32_t gt_opencl_tables_instance(const void *function);
 
-/* Return true if an object's driver has a function, by the function's number. Returns false if its
- * table was not taken over. */
-bool gt_opencl_tables_has(const void *object, uint32_t number);
+/* Return the driver's function in an object's table, without a tap, by the function's number. NULL:
+ * the table was not taken over, or has no such function. */
+void *gt_opencl_tables_function(const void *object, uint32_t number);
 
 #endif
