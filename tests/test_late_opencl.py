@@ -3,6 +3,7 @@
 sessions by calling gputap_attach()."""
 
 import subprocess
+import sys
 
 import pytest
 
@@ -198,6 +199,44 @@ def test_a_second_session_records_like_the_first(build, way):
         program.end()
 
 
+def test_functions_that_the_program_has_looked_up_earlier(build, way):
+    with Session(build) as session, Program(build, way) as program:
+        expected = program.tell("extension")
+        program.attach(session)
+        assert program.tell("extension") == expected
+        program.end()
+        assert session.calls() == program.made
+
+
+def test_the_detach_restores_the_drivers_table(build, way):
+    with Program(build, way) as program:
+        assert program.tell("replaced") == ["0"]
+        for replaced_later in (0, 4):
+            with Session(build) as session:
+                program.attach(session)
+                assert int(program.tell("replaced")[0]) > 90
+                program.tell("run 3")
+                if replaced_later:
+                    program.tell("queue")
+                session.stop()
+                program.tell("detached")
+                assert program.tell("replaced") == [str(replaced_later)]
+        program.end()
+
+
+def test_a_layer_of_another_tool_below_the_loader(build, way):
+    layer = build / "tests/opencl/libfault_layer.so"
+    with Session(build) as session, Program(build, way, OPENCL_LAYERS=str(layer)) as program:
+        program.tell("run 10")
+        program.attach(session)
+        assert program.tell("run 10") == ["20"]
+        program.tell("queue")
+        assert program.tell("run 5") == ["25"]
+        program.end()
+        assert session.calls() == program.made
+        check_linked(session)
+
+
 @pytest.mark.parametrize("threads", [1, 4])
 def test_threads_that_launch_during_the_attach(build, way, threads):
     """Launches that begin after the attach are all recorded."""
@@ -231,3 +270,17 @@ def test_many_sessions_do_not_disturb_threads_that_launch(build, way, sessions):
         program.tell("queue")
         assert program.tell("run 1") == [str(2 * sessions + 1)]
         program.end()
+
+
+def test_ctypes_in_python(build, repo):
+    """ctypes holds pointers to functions in the heap."""
+    with Session(build) as session:
+        program = [sys.executable, repo / "tests/opencl/late_ctypes.py"]
+        *made, counts = conftest.run_command([*program, session.library,
+                                              session.folder]).out.splitlines()
+        assert set(counts.split()) == {"30"}
+        assert session.calls() == made
+        kernels = check_linked(session)
+        assert len({k["device"] for k in kernels}) == len(counts.split())
+        half = len(kernels) // 2
+        assert [k["times"] == UNTIMED for k in kernels] == [True] * half + [False] * half

@@ -14,6 +14,9 @@
  *                               and the buffer
  *   memory                      make a buffer, release it and the first one; make another first one
  *   callback N                  launch, and count in callbacks, which make a call, for N launches
+ *   extension                   call a function that was looked up before, with bad arguments
+ *   replaced                    the result is the number of entries in the driver's table that do not
+ *                               lead to the driver
  *   threads N                   start N threads that launch, each on a queue of its own
  *   join                        end them; the result is the number of their launches since `count`
  *   count                       start counting launches
@@ -236,6 +239,29 @@ static void use_callbacks(int n)
 	printf("done %d\n", called);
 }
 
+typedef cl_int release_fn(void *);
+static release_fn *release_command_buffer;
+
+static void use_extension(void)
+{
+	printf("clReleaseCommandBufferKHR\ndone %d\n", release_command_buffer(NULL));
+}
+
+static void count_replaced(void)
+{
+	enum { ENTRIES = sizeof(struct _cl_icd_dispatch) / sizeof(void *) };
+	void *const *table = *(void *const *const *)platform;
+	int replaced = 0;
+
+	for (size_t i = 0; i < ENTRIES; i++) {
+		Dl_info where;
+
+		if (table[i] && dladdr(table[i], &where))
+			replaced += strstr(where.dli_fname, "libgputap") != NULL;
+	}
+	printf("done %d\n", replaced);
+}
+
 /* Threads ---------------------------------------------------------------------- */
 
 enum { THREADS = 16 };
@@ -330,6 +356,10 @@ static void obey(char *line)
 		use_memory();
 	else if (sscanf(line, "callback %d", &n) == 1)
 		use_callbacks(n);
+	else if (!strcmp(line, "extension\n"))
+		use_extension();
+	else if (!strcmp(line, "replaced\n"))
+		count_replaced();
 	else if (sscanf(line, "threads %d", &n) == 1)
 		start_threads(n);
 	else if (!strcmp(line, "count\n"))
@@ -348,6 +378,8 @@ int main(int argc, char **argv)
 	way = argv[1];
 	hold_functions();
 	open_device();
+	release_command_buffer = (release_fn *)clGetExtensionFunctionAddressForPlatform(
+		platform, "clReleaseCommandBufferKHR");
 	first_queue = queue = open_queue(argc > 2 ? CL_QUEUE_PROFILING_ENABLE : 0);
 	kernel = open_kernel(build_program("__kernel void add(__global int *a) { atomic_inc(a); }"),
 			     "add");

@@ -383,14 +383,17 @@ static uintptr_t target_of_extension(uintptr_t value, void *data)
 
 static void replace_held(void)
 {
-	uintptr_t left[GT_INSTANCES];
+	uintptr_t left[GT_INSTANCES + 1];
 	struct gt_held_pointers held = {.low = UINTPTR_MAX,
 					.left = left,
 					.target = target_of_extension};
+	Dl_info where;
 
+	if (!dladdr(tables, &where))
+		return;
+	left[held.left_count++] = (uintptr_t)where.dli_fbase; /* taps hold the functions */
 	for (unsigned n = 0; n < GT_INSTANCES && tables[n].table; n++) {
 		const struct gt_tap *taps = gt_opencl_taps[tables[n].instance];
-		Dl_info where;
 
 		for (uint32_t f = 0; f < GT_OPENCL_INDEX_COUNT; f++) {
 			const uintptr_t real = (uintptr_t)taps[f].real;
