@@ -15,8 +15,8 @@
  *   memory                      make a buffer, release it and the first one; make another first one
  *   callback N                  launch, and count in callbacks, which make a call, for N launches
  *   extension                   call a function that was looked up before, with bad arguments
- *   replaced                    the result is the number of entries in the driver's table that do not
- *                               lead to the driver
+ *   replaced                    the result is the number of entries in the driver's table that lead
+ *                               to gputap
  *   threads N                   start N threads that launch, each on a queue of its own
  *   join                        end them; the result is the number of their launches since `count`
  *   count                       start counting launches
@@ -378,8 +378,9 @@ int main(int argc, char **argv)
 	way = argv[1];
 	hold_functions();
 	open_device();
-	release_command_buffer = (release_fn *)clGetExtensionFunctionAddressForPlatform(
-		platform, "clReleaseCommandBufferKHR");
+	release_command_buffer =
+		(release_fn *)clGetExtensionFunctionAddressForPlatform(platform,
+								       "clReleaseCommandBufferKHR");
 	first_queue = queue = open_queue(argc > 2 ? CL_QUEUE_PROFILING_ENABLE : 0);
 	kernel = open_kernel(build_program("__kernel void add(__global int *a) { atomic_inc(a); }"),
 			     "add");

@@ -498,8 +498,8 @@ void gt_cl_callback_thread_start(void);
  * to run the remaining ones in this thread */
 void gt_cl_callbacks_end(bool run_them);
 
-/* Called when a session has attached to this running process, and when it has ended: former sessions
- * of this process leave a helper, and commands in flight. The caller must hold no lock. */
+/* Called when a session has attached to this running process, and when it has ended: former
+ * sessions of this process leave a helper, and commands in flight. The caller must hold no lock. */
 void gt_cl_session_begin(void);
 void gt_cl_session_end(void);
 

@@ -90,8 +90,8 @@ void gt_cl_head_drop(struct gt_cl_queue *q, uint32_t epoch)
 	spare_give(behind, epoch);
 }
 
-/* Keep the commands of an earlier session of this process in the list, until they are done. They are
- * not recorded. */
+/* Keep the commands of an earlier session of this process in the list, until they are done. They
+ * are not recorded. */
 static void keep_commands(struct gt_cl_queue *q, uint32_t epoch)
 {
 	struct gt_cl_cursor c = gt_cl_cursor_start(q);

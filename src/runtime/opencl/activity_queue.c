@@ -100,8 +100,8 @@ void gt_cl_queue_name_untimed(const struct gt_cl_queue *q)
 	gt_late_missing(GT_DOMAIN_OPENCL, what);
 }
 
-/* Turn on the profiling of a queue that was created before gputap attached. Drivers after OpenCL 1.0
- * usually refuse. */
+/* Turn on the profiling of a queue that was created before gputap attached. Drivers after OpenCL
+ * 1.0 usually refuse. */
 static bool enable_profiling(const struct gt_table *table, cl_command_queue handle)
 {
 	cl_command_queue_properties now = 0;

@@ -2,20 +2,10 @@
 /* Records a driver's library, and keeps it and the loader that the program uses mapped. */
 #include "runtime/opencl/opencl_attach.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 
 #include "runtime/module.h"
 #include "generated/opencl_taps.h"
-
-void gt_opencl_keep_mapped(const void *function)
-{
-	Dl_info where;
-
-	/* the handle is not needed, because NODELETE is permanent */
-	if (function && dladdr(function, &where) && where.dli_fname)
-		dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-}
 
 void gt_opencl_used(const struct gt_table *table, const void *object)
 {

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* Attaches OpenCL in a running program, through the tables that a driver's objects point to.
  *
- *   loader's exported function ─► tap (runtime/mapped.c) ─┐
- *   loader's function, through a pointer that the program  ├─► object ─► driver's table ─► tap ─► driver
- *   holds in its heap; a loader linked into the program ──┘              (this file)
+ *   caller that is bound to the loader ──► tap (mapped.c) ─► loader ─┐
+ *   pointer in the heap ─────────────────────────────────► loader ───┤
+ *   loader that is linked into the program ──────────────────────────┴─► table ─► tap ─► driver
  *
- * Objects begin with a pointer to a table, which loaders of drivers (ICD loaders) call through. A
- * driver has one table for all objects. Its entries are replaced in place, so that calls are seen
- * however the program got the function. Each table is an instance with separate taps.
+ * Objects begin with a pointer to a table of functions, through which loaders call the driver. All
+ * objects of a driver share one table. gputap replaces the table's entries in place, and then sees
+ * every call on an object. Each table is an instance with separate taps.
  *
- * A call that passes both taps is recorded by the first one: inside an open call, gputap takes
- * calls of OpenCL to be the runtime's own (gt_skip_nested). This also leaves out what a driver
- * calls through its own table. Functions that the loader answers itself (clGetPlatformIDs,
- * clGetExtensionFunctionAddress, ..) reach no table; they are seen if the caller is bound to them,
- * or holds their address in an object's data.
+ * The first tap of a call records it. Inside an open call, further calls of OpenCL belong to the
+ * runtime (gt_skip_nested). The second tap therefore records nothing, and neither do the calls that
+ * the driver makes through the table. Two limits follow. gputap records a call that a thread of the
+ * driver makes through the table. gputap does not record the calls of a callback if the program
+ * registered the callback before the attach and the runtime calls it inside another call.
  *
- * Tables are found through drivers' platforms. Only drivers that are mapped are asked, because
- * asking a loader would make it open all drivers.
+ * Loaders answer a few functions themselves (clGetPlatformIDs, clGetExtensionFunctionAddress).
+ * gputap sees calls of these functions if the caller is bound to them, or holds their address in
+ * the data of an object.
  *
- * With cl_khr_icd2, the table belongs to the loader: the first entry of the driver's table is a
- * tag, and the second word of objects points to the loader's table. Both are replaced.
+ * gputap finds the tables by asking the drivers that are mapped for their platforms. It does not ask
+ * loaders, because a loader would open all installed drivers.
  *
- * At detach, the entries get the driver's functions again, except the few that hide queues'
- * profiling from the program. A new session replaces the entries again.
+ * With cl_khr_icd2, the loader owns the table. The first entry of the driver's table is a tag, and
+ * the second word of each object points to the loader's table. gputap replaces both.
  *
- * Calls in callbacks that the program registered before the attach, and that the runtime makes inside
- * another call, are taken to be the runtime's.
+ * At detach, gputap restores the entries, except the few that hide queues' profiling from the
+ * program. A new session replaces the entries again.
  *
- * Locking: one lock, for changes of `tables`; look-ups take none. Never here: asking a driver while a
- * lock of the linker is held. */
+ * Locking: one lock, for changes of `tables`; look-ups take none. Never here: a call of a driver
+ * while a lock of the dynamic linker is held. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -68,7 +69,7 @@ static struct patched {
 	void **_Atomic table;
 	uint32_t instance, count;
 	void *real[ENTRIES]; /* the driver's functions */
-	void *tap[ENTRIES];  /* same as `real` where there is no tap */
+	void *tap[ENTRIES];  /* same as `real` in entries without a tap */
 } tables[GT_INSTANCES];
 static struct gt_cl_lock tables_lock;
 
@@ -134,6 +135,15 @@ static bool replace_entries(void **table, size_t count, void *const *from, void 
 	return true;
 }
 
+void gt_opencl_keep_mapped(const void *function)
+{
+	Dl_info where;
+
+	/* the handle is not needed, because NODELETE is permanent */
+	if (function && dladdr(function, &where) && where.dli_fname)
+		dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 /* Tables ---------------------------------------------------------------------- */
 
 /* Return the number of entries that the tables of an OpenCL version have at least. */
@@ -180,7 +190,7 @@ static struct patched *add_patched(void)
 	return NULL;
 }
 
-/* Read a table's entries. Return their number; 0: this is no table of functions. */
+/* Read a table's entries. Return their number, or 0 if the words are not functions. */
 static size_t read_entries(void *const *table, const char *version, void **entry)
 {
 	bool is_code[ENTRIES] = {false};
@@ -440,11 +450,8 @@ static void lock_tables(void)
 		;
 }
 
-static void attach_tables(void)
+void gt_opencl_tables_attach(void)
 {
-	gt_cl_session_begin();
-	if (gt_opencl_has_layer())
-		return; /* the layer sees all calls */
 	lock_tables();
 	gt_internal_enter();
 	meet_drivers();
@@ -463,14 +470,6 @@ static bool is_hiding(size_t entry)
 	       entry == GT_OPENCL_clGetEventProfilingInfo;
 }
 
-static bool is_hiding_needed(void)
-{
-	for (const struct gt_cl_queue *q = gt_cl_queue_first(); q; q = q->next)
-		if (q->forced)
-			return true;
-	return false;
-}
-
 static void restore_table(const struct patched *p, bool hides)
 {
 	void *now[ENTRIES], *to[ENTRIES];
@@ -482,15 +481,10 @@ static void restore_table(const struct patched *p, bool hides)
 	replace_entries(p->table, p->count, p->tap, to);
 }
 
-static void detach_tables(void)
+void gt_opencl_tables_detach(bool hides)
 {
-	const bool hides = is_hiding_needed();
-
-	gt_cl_session_end();
 	lock_tables();
 	for (unsigned n = 0; n < GT_INSTANCES && tables[n].table; n++)
 		restore_table(&tables[n], hides);
 	gt_cl_lock_release(&tables_lock);
 }
-
-GT_PROVIDE(gt_late) = {.name = "opencl", .attach = attach_tables, .detach = detach_tables};

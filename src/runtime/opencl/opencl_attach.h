@@ -34,6 +34,13 @@ bool gt_opencl_has_layer(void);
 /* Keep the library that contains a function mapped. */
 void gt_opencl_keep_mapped(const void *function);
 
+/* Take over the tables of all mapped drivers. Called in a thread of gputap, when a session attaches
+ * to a running program. */
+void gt_opencl_tables_attach(void);
+/* Give the tables the drivers' functions again.
+ * @hides: keep the taps that hide queues' profiling from the program */
+void gt_opencl_tables_detach(bool hides);
+
 /* Take over the table of a platform, if gputap was attached to the running program and the table is
  * not known yet. The caller must hold no lock. */
 void gt_opencl_tables_meet(struct _cl_platform_id *platform);
