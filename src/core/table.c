@@ -107,6 +107,22 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 	return 0;
 }
 
+void gt_table_extend(struct gt_table *table, void **out)
+{
+	gt_core_lock();
+	for (uint32_t i = 0; i < table->operation_count; i++) {
+		const struct gt_operation *op = &table->operations[i];
+
+		if (!table->taps[i].real || !table->taps[i].left_out || !gt_contexts_ask(op))
+			continue;
+		table->taps[i].left_out = false;
+		out[op->table_offset / sizeof(void *)] = gt_table_tap(table, i);
+	}
+	gt_contexts_apply(table);
+	gt_core_unlock();
+	seen_in_segment(table->domain);
+}
+
 /* Return the operation at that offset in the table, or NULL. Offsets increase with operation
  * numbers. */
 static const struct gt_operation *find_at(const struct gt_table *table, size_t offset)

@@ -31,6 +31,10 @@
  */
 int gt_table_register(struct gt_table *table, const void *const *target, size_t bytes, void **out);
 
+/* Put the taps of operations that are requested now, but were not at the registration, into @out,
+ * which gt_table_register() has filled in. For a process that another session attaches to. */
+void gt_table_extend(struct gt_table *table, void **out);
+
 /**
  * gt_table_part() - register a part of a table, if a runtime returns the table in parts
  * @first:   number of the part's first entry, which is @entries[0]; a NULL entry is missing in this

@@ -55,6 +55,9 @@ enum gt_hsa_symbol_info {
 };
 enum { GT_HSA_SYMBOL_KERNEL = 1 };
 
+/* hsa_executable_info_t, hsa_executable_state_t */
+enum { GT_HSA_EXECUTABLE_STATE = 2, GT_HSA_EXECUTABLE_FROZEN = 1 };
+
 /* hsa_ven_amd_loader_loaded_code_object_info_t */
 enum gt_hsa_loaded_info {
 	GT_HSA_LOADED_AGENT = 3,
@@ -70,7 +73,7 @@ enum gt_hsa_loaded_info {
 };
 enum { GT_HSA_EXTENSION_AMD_LOADER = 0x201 };
 
-/* hsa_ven_amd_loader_1_01_pfn_t */
+/* hsa_ven_amd_loader_1_03_pfn_t. Earlier versions end before the last two members. */
 struct gt_hsa_loader {
 	int (*query_host_address)(const void *device, const void **host);
 	int (*query_segment_descriptors)(void *descriptors, size_t *count);
@@ -80,6 +83,8 @@ struct gt_hsa_loader {
 						       void *data),
 					   void *data);
 	int (*loaded_code_object_get_info)(uint64_t loaded, unsigned int attribute, void *value);
+	void *create_reader;
+	int (*iterate_executables)(int (*each)(uint64_t executable, void *data), void *data);
 };
 
 /* hsa_amd_memory_pool_info_t */

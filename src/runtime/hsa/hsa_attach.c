@@ -30,6 +30,7 @@
 #include "core/recording.h"
 #include "core/subscriber.h"
 #include "core/table.h"
+#include "runtime/hsa/hsa_attach.h"
 #include "runtime/hsa/hsa_helper.h"
 #include "runtime/hsa/hsa_runtime.h"
 #include "runtime/hsa/hsa_scratch.h"
@@ -192,14 +193,33 @@ static void copy_table(struct function_table *table, const struct table_kind *p,
 	}
 }
 
-/* Write the taps into all entries that contain a function. */
+/* Write a tap into its entry, unless another tool has changed the entry meanwhile. */
+static void write_tap(struct function_table *table, const struct table_kind *p,
+		      const struct table_pair *b, uint32_t number)
+{
+	void **entry = b->taps.entries[number] != b->real.entries[number]
+			       ? get_place(table, p, number)
+			       : NULL,
+	     *real = b->real.entries[number];
+
+	if (entry)
+		__atomic_compare_exchange_n(entry, &real, b->taps.entries[number], false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+/* Write the taps into all entries that contain a function. The program may be calling the table's
+ * functions: hsa_queue_create() comes last, because the program must use the queue that its tap
+ * returns through other taps. */
 static void write_taps(struct function_table *table, const struct table_kind *p,
 		       const struct table_pair *b)
 {
+	const uint32_t last = p->both == core ? (uint32_t)GT_HSA_CORE_hsa_queue_create : UINT32_MAX;
+
 	for (uint32_t i = 0; i < p->count; i++)
-		if (b->taps.entries[i] != b->real.entries[i])
-			__atomic_store_n(get_place(table, p, i), b->taps.entries[i],
-					 __ATOMIC_RELEASE);
+		if (i != last)
+			write_tap(table, p, b, i);
+	if (last != UINT32_MAX)
+		write_tap(table, p, b, last);
 }
 
 /* Return true if an entry that gputap changed has its former value again, and no entry contains a
@@ -249,7 +269,8 @@ static bool is_new_load(const struct gt_hsa_runtime *r, const char *way)
 		reset |= is_reset(get_table(r->tables, p), p, &p->both[r->instance]);
 		untouched &= is_untouched(get_table(r->tables, p), p, &p->both[r->instance]);
 	}
-	return reset || (!strcmp(r->way, way) && untouched);
+	/* in a running program, the functions of another tool may precede all taps */
+	return reset || (untouched && !strcmp(r->way, way) && strcmp(way, GT_HSA_IN_PLACE));
 }
 
 static void register_part(const struct gt_hsa_runtime *r, const struct table_kind *p,
@@ -310,10 +331,21 @@ static void write_module(struct gt_hsa_runtime *r, const char *way, uint64_t ver
 		gt_runtime_module_named(GT_DOMAIN_HSA_CORE, where.dli_fname, r->base, way, version);
 }
 
-/* Attach the tables of a copy of the runtime. @way: interception method, for the module's record;
- * @version: of the runtime, as 10000 * major + 100 * minor + patch; 0: not known. Return 0, also if
- * the tables are already attached. */
-static int attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t version)
+/* Add the taps of operations that an earlier session did not request. */
+static void extend_tables(struct gt_hsa_runtime *r)
+{
+	for (const struct table_kind *p = parts + PARTS; p-- > parts;) {
+		struct function_table *table = get_table(r->tables, p);
+		struct table_pair *b = &p->both[r->instance];
+
+		if (!table)
+			continue;
+		gt_table_extend(&p->tables[r->instance], (void **)&b->taps);
+		write_taps(table, p, b);
+	}
+}
+
+int gt_hsa_attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t version)
 {
 	struct gt_hsa_runtime *r;
 	bool known;
@@ -329,8 +361,10 @@ static int attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t
 		return -ENOSPC;
 	}
 	if (known) {
-		if (!is_new_load(r, way))
-			return 0; /* attached through the other interception method */
+		if (!is_new_load(r, way)) { /* attached through another interception method */
+			extend_tables(r);
+			return 0;
+		}
 		unregister_tables(r);
 	}
 	r->loads++;
@@ -339,7 +373,7 @@ static int attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t
 		register_part(r, p, version);
 	write_module(r, way, version);
 	gt_hsa_scratch_attach(r);
-	for (const struct table_kind *p = parts; p < parts + PARTS; p++)
+	for (const struct table_kind *p = parts + PARTS; p-- > parts;) /* the core table last */
 		write_taps(get_table(tables, p), p, &p->both[r->instance]);
 	gt_subscribers_offer("HsaApiTable", r->instance, version, (void **)tables,
 			     tables->version.size);
@@ -349,7 +383,7 @@ static int attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t
 static int take_registered(uint64_t version, void **tables, uint64_t count)
 {
 	(void)count;
-	return attach_tables(tables[0], "rocprofiler-register", version);
+	return gt_hsa_attach_tables(tables[0], "rocprofiler-register", version);
 }
 
 GT_PROVIDE(gt_registered) = {.name = "hsa", .take = take_registered};
@@ -371,7 +405,7 @@ bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t fai
 	gt_tools_take_tables(true);
 	gt_tools_meet_runtime(true);
 	if (tables && gt_recording.session)
-		attach_tables(tables, "HSA_TOOLS_LIB", 0);
+		gt_hsa_attach_tables(tables, "HSA_TOOLS_LIB", 0);
 	gt_tools_take_tables(false);
 	return true;
 }

@@ -371,26 +371,112 @@ static void notify_loaded(uint64_t executable)
 	} while (object);
 }
 
+/* Get the loader's functions. Return false if the runtime lacks them. */
+static bool get_loader(const struct gt_hsa_runtime *r, struct gt_hsa_loader *loader)
+{
+	const size_t least = offsetof(struct gt_hsa_loader, create_reader);
+	gt_hsa_core_hsa_system_get_major_extension_table_fn *table =
+		GT_HSA_CORE(r, hsa_system_get_major_extension_table);
+
+	memset(loader, 0, sizeof *loader);
+	return table &&
+	       (table(GT_HSA_EXTENSION_AMD_LOADER, 1, sizeof *loader, loader) == GT_HSA_SUCCESS ||
+		table(GT_HSA_EXTENSION_AMD_LOADER, 1, least, loader) == GT_HSA_SUCCESS) &&
+	       loader->loaded_code_object_get_info;
+}
+
+static void add_executable(struct gt_hsa_runtime *r, const struct gt_hsa_loader *loader,
+			   uint64_t executable)
+{
+	struct freeze f = {.runtime = r,
+			   .thread = gt_thread_own(),
+			   .executable = executable,
+			   .loader = loader};
+
+	if (!f.thread)
+		return;
+	loader->iterate_loaded_code_objects(executable, add_each_code_object, &f);
+}
+
 int gt_hsa_core_wrap_hsa_executable_freeze(const struct gt_call *call, uint64_t executable,
 					   const char *options)
 {
 	int status = ((gt_hsa_core_hsa_executable_freeze_fn *)call->tap->real)(executable, options);
 	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
-	struct gt_hsa_loader loader = {0};
-	struct freeze f = {.runtime = r,
-			   .thread = gt_thread_own(),
-			   .executable = executable,
-			   .loader = &loader};
-	gt_hsa_core_hsa_system_get_major_extension_table_fn *table =
-		GT_HSA_CORE(r, hsa_system_get_major_extension_table);
+	struct gt_hsa_loader loader;
 
-	if (status == GT_HSA_SUCCESS && f.thread && table &&
-	    table(GT_HSA_EXTENSION_AMD_LOADER, 1, sizeof loader, &loader) == GT_HSA_SUCCESS &&
-	    loader.loaded_code_object_get_info) {
-		loader.iterate_loaded_code_objects(executable, add_each_code_object, &f);
+	if (status == GT_HSA_SUCCESS && get_loader(r, &loader)) {
+		add_executable(r, &loader, executable);
 		notify_loaded(executable);
 	}
 	return status;
+}
+
+/* Executables of a running program -------------------------------------------------- */
+
+struct finding {
+	struct gt_hsa_runtime *runtime;
+	struct gt_hsa_loader loader;
+};
+
+static bool is_known(uint64_t executable)
+{
+	const struct code_object *c;
+
+	gt_core_lock();
+	for (c = loaded; c && c->executable != executable;)
+		c = c->next;
+	gt_core_unlock();
+	return c;
+}
+
+static bool is_frozen(const struct gt_hsa_runtime *r, uint64_t executable)
+{
+	uint32_t state = 0;
+
+	return GT_HSA_CORE(r, hsa_executable_get_info)(executable, GT_HSA_EXECUTABLE_STATE,
+						       &state) == GT_HSA_SUCCESS &&
+	       state == GT_HSA_EXECUTABLE_FROZEN;
+}
+
+/* Add an executable. The loader holds its lock during the iteration, so that no executable is
+ * destroyed. @executable: 0 in the place of a destroyed one, in some releases */
+static int add_each_executable(uint64_t executable, void *data)
+{
+	const struct finding *f = data;
+
+	if (executable && !is_known(executable) && is_frozen(f->runtime, executable))
+		add_executable(f->runtime, &f->loader, executable);
+	return GT_HSA_SUCCESS;
+}
+
+/* Return a loaded executable whose code objects tools have not been notified of; 0: none. */
+static uint64_t find_unnotified(void)
+{
+	uint64_t executable = 0;
+
+	gt_core_lock();
+	for (const struct code_object *c = loaded; c; c = c->next)
+		if (c->unnotified)
+			executable = c->executable;
+	gt_core_unlock();
+	return executable;
+}
+
+bool gt_hsa_code_find_loaded(struct gt_hsa_runtime *r)
+{
+	struct finding f = {.runtime = r};
+	uint64_t executable;
+
+	if (!get_loader(r, &f.loader) || !f.loader.iterate_executables)
+		return false;
+	/* would wait for the loader's lock; without it, register counts are not known */
+	f.loader.query_host_address = NULL;
+	if (f.loader.iterate_executables(add_each_executable, &f) != GT_HSA_SUCCESS)
+		return false;
+	while ((executable = find_unnotified()) != 0)
+		notify_loaded(executable);
+	return true;
 }
 
 /* Mark the kernels and code objects of an executable as unloaded. */

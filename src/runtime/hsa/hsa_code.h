@@ -3,6 +3,8 @@
 #ifndef GPUTAP_RUNTIME_HSA_CODE_H
 #define GPUTAP_RUNTIME_HSA_CODE_H
 
+#include <stdbool.h>
+
 #include "runtime/graph_nodes.h"
 #include "runtime/hsa/hsa_runtime.h"
 
@@ -39,5 +41,9 @@ static inline const struct gt_hsa_kernel *gt_hsa_kernel_find(uint64_t object)
 		k = k->next;
 	return k;
 }
+
+/* Add the kernels of all code objects that the runtime has loaded. Return false if the runtime
+ * cannot list them. */
+bool gt_hsa_code_find_loaded(struct gt_hsa_runtime *r);
 
 #endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Attaching to HSA in a running program (core/late.h). */
+#include <stdio.h>
+
+#include "core/late.h"
+#include "core/recording.h"
+#include "runtime/hsa/hsa_attach.h"
+#include "runtime/hsa/hsa_code.h"
+#include "runtime/hsa/hsa_tables.h"
+
+static struct gt_hsa_runtime *find_runtime(const struct gt_hsa_tables *tables)
+{
+	for (uint32_t i = 0; i < GT_INSTANCES; i++)
+		if (gt_hsa_runtimes[i].tables == tables)
+			return &gt_hsa_runtimes[i];
+	return NULL;
+}
+
+static void attach_copy(const struct gt_hsa_mapped *copy)
+{
+	struct gt_hsa_runtime *r;
+	uint64_t version = 0;
+
+	if (!copy->tables) {
+		gt_late_missing(GT_DOMAIN_HSA_CORE,
+				"HSA calls, and kernels and copies of HSA and HIP: the tables of "
+				"the runtime were not found");
+		return;
+	}
+	if (gt_hsa_attach_tables(copy->tables, GT_HSA_IN_PLACE, 0) != 0)
+		return;
+	r = find_runtime(copy->tables);
+	/* fails before hsa_init(), when there is nothing yet to be found */
+	if (!r || copy->get_info(0 /* HSA_SYSTEM_INFO_VERSION_MAJOR */, &version) != GT_HSA_SUCCESS)
+		return;
+	if (!gt_hsa_code_find_loaded(r))
+		gt_late_missing(GT_DOMAIN_HSA_CORE,
+				"names of kernels that were loaded before: this version of the "
+				"HSA runtime does not list its code objects");
+}
+
+static void attach_runtimes(void)
+{
+	struct gt_hsa_mapped copies[GT_INSTANCES];
+	const size_t count = gt_hsa_tables_find(copies, GT_INSTANCES);
+
+	for (size_t i = 0; i < count; i++)
+		attach_copy(&copies[i]);
+}
+
+GT_PROVIDE(gt_late) = {.name = "hsa", .attach = attach_runtimes};
