@@ -12,6 +12,7 @@
 #define GPUTAP_CORE_LATE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "record/domain.h"
 #include "util/provided.h"
@@ -39,6 +40,17 @@ void gt_late_begin(void);
 void gt_late_attach_all(void);
 /* Call all hooks, if the process is attached to. Called when the session has ended. */
 void gt_late_detach_all(void);
+
+/**
+ * gt_late_wait_for_threads() - wait until every other thread has left the code that it is executing
+ * A thread counts as gone on if it has been seen blocked in a system call, or has run for a
+ * millisecond. Code of a few instructions without system calls, such as a function that was reached
+ * through an entry before a tap replaced the entry, is then no longer executed by any thread.
+ * @most_ns: how long to wait
+ * Return: false if a thread did not get a processor in time, or /proc cannot be read.
+ * Thread: one at a time; makes system calls.
+ */
+bool gt_late_wait_for_threads(uint64_t most_ns);
 
 /**
  * gt_late_missing() - name in the capture what a runtime cannot give because gputap came late

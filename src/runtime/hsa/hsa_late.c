@@ -4,9 +4,12 @@
 
 #include "core/late.h"
 #include "core/recording.h"
+#include "runtime/hsa/hsa_adopt.h"
 #include "runtime/hsa/hsa_attach.h"
 #include "runtime/hsa/hsa_code.h"
 #include "runtime/hsa/hsa_tables.h"
+
+#define THREADS_NS (2000 * GT_HSA_MS)
 
 static struct gt_hsa_runtime *find_runtime(const struct gt_hsa_tables *tables)
 {
@@ -46,6 +49,19 @@ static void attach_runtimes(void)
 
 	for (size_t i = 0; i < count; i++)
 		attach_copy(&copies[i]);
+	if (!count)
+		return;
+	if (gt_late_wait_for_threads(THREADS_NS))
+		gt_hsa_adopt_begin();
+	else
+		gt_late_missing(GT_DOMAIN_HSA_CORE,
+				"kernels on queues that were created before: a thread of the "
+				"program did not run, so it may be in the middle of a submission");
 }
 
-GT_PROVIDE(gt_late) = {.name = "hsa", .attach = attach_runtimes};
+static void detach_runtimes(void)
+{
+	gt_hsa_adopt_end();
+}
+
+GT_PROVIDE(gt_late) = {.name = "hsa", .attach = attach_runtimes, .detach = detach_runtimes};

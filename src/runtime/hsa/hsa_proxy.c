@@ -27,6 +27,8 @@ enum { PAGE = 4096, BELLS_BITS = 8 };
 
 static _Atomic(struct gt_hsa_queue *) bells[1 << BELLS_BITS];
 
+_Atomic(gt_hsa_adopt_fn *) gt_hsa_adopt_queue;
+
 #define NO_QUEUE ((const void *)UINTPTR_MAX)
 
 /* State of this thread for the queue that it used last. */
@@ -215,7 +217,8 @@ static bool holds_packets(struct gt_hsa_queue *q)
 
 bool gt_hsa_proxy_look(struct gt_hsa_queue *q)
 {
-	bool rung = atomic_load_explicit(&q->bell->value, memory_order_relaxed) != REST,
+	/* the value of an adopted queue's doorbell is the address of the device's doorbell */
+	bool rung = q->proxy && atomic_load_explicit(&q->bell->value, memory_order_relaxed) != REST,
 	     holds = holds_packets(q);
 
 	if (gt_unlikely(atomic_load_explicit(&q->callbacks.running, memory_order_relaxed)))
@@ -308,6 +311,26 @@ static inline GT_IN_LINE bool is_last_used(const struct gt_hsa_queue *q, const v
 	return q && q->handle == handle && gt_hsa_queue_is_live(q);
 }
 
+static struct gt_hsa_runtime *runtime_of(const struct gt_tap *tap)
+{
+	uint32_t i = 0;
+
+	while (i < GT_INSTANCES - 1 &&
+	       !(tap >= gt_hsa_core_taps[i] && tap < gt_hsa_core_taps[i + 1]))
+		i++;
+	return &gt_hsa_runtimes[i];
+}
+
+/* Find the queue in which a packet is to be reserved. */
+static struct gt_hsa_queue *find_or_adopt(const struct gt_tap *tap, const void *queue)
+{
+	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
+	gt_hsa_adopt_fn *adopt =
+		q ? NULL : atomic_load_explicit(&gt_hsa_adopt_queue, memory_order_acquire);
+
+	return gt_unlikely(adopt != NULL) ? adopt(runtime_of(tap), (void *)(uintptr_t)queue) : q;
+}
+
 /* Note that this thread has reserved packets, most likely one. Return false if the caller must use
  * gt_hsa_note_reserved(). */
 static inline GT_IN_LINE bool note_plain(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
@@ -333,7 +356,7 @@ static __attribute__((noinline)) uint64_t note_slowly(struct gt_hsa_queue *q, ui
 static __attribute__((noinline)) uint64_t add_slowly(const struct gt_tap *tap, const void *queue,
 						     uint64_t value)
 {
-	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
+	struct gt_hsa_queue *q = find_or_adopt(tap, queue);
 	uint64_t from;
 
 	if (gt_unlikely(!q))
@@ -371,7 +394,7 @@ ADD(hsa_queue_add_write_index_screlease)
 	uint64_t gt_hsa_core_wrap_##f(const void *queue, uint64_t expected, uint64_t value,      \
 				      const struct gt_tap *tap)                                  \
 	{                                                                                        \
-		struct gt_hsa_queue *q = gt_hsa_queue_find(queue);                               \
+		struct gt_hsa_queue *q = find_or_adopt(tap, queue);                              \
 		uint64_t found = expected;                                                       \
                                                                                                  \
 		if (gt_unlikely(!q))                                                             \
@@ -393,7 +416,7 @@ CAS(hsa_queue_cas_write_index_screlease)
 #define STORE(f)                                                                               \
 	void gt_hsa_core_wrap_##f(const void *queue, uint64_t value, const struct gt_tap *tap) \
 	{                                                                                      \
-		struct gt_hsa_queue *q = gt_hsa_queue_find(queue);                             \
+		struct gt_hsa_queue *q = find_or_adopt(tap, queue);                            \
 		uint64_t from;                                                                 \
                                                                                                \
 		if (gt_unlikely(!q)) {                                                         \

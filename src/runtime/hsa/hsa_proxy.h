@@ -15,4 +15,9 @@ void gt_hsa_proxy_publish(struct gt_hsa_queue *q);
  * true if any are left. Runs in the helper. */
 bool gt_hsa_proxy_look(struct gt_hsa_queue *q);
 
+/* Adopts a queue that is not followed yet. Returns NULL if that is not possible. */
+typedef struct gt_hsa_queue *gt_hsa_adopt_fn(struct gt_hsa_runtime *r, void *queue);
+/* Called before a packet is reserved in an unknown queue; NULL: no queues are adopted. */
+extern _Atomic(gt_hsa_adopt_fn *) gt_hsa_adopt_queue __attribute__((visibility("hidden")));
+
 #endif

@@ -62,6 +62,9 @@ static void free_parts(struct gt_hsa_queue *q)
 	struct gt_hsa_slots *s = &q->slots;
 
 	gt_hsa_free(q->ring.origin, 2 * q->ring.device_size * sizeof *q->ring.origin);
+	if (q->ring.in_place)
+		gt_hsa_free(q->ring.device, q->ring.device_size * sizeof *q->ring.device);
+	q->ring.device = NULL;
 	gt_hsa_free(s->slot, s->capacity * sizeof *s->slot);
 	gt_hsa_free(s->order, s->capacity * sizeof *s->order);
 	gt_hsa_free(s->freed, s->capacity * sizeof *s->freed);

@@ -8,6 +8,7 @@
  *   callbacks           the ring's worker, and the helper      (hsa_callbacks.h)
  *   moved               the ring's worker                      (hsa_fill.h)
  *   attention           any thread, and the helper             (hsa_proxy.c)
+ *   adopted             reserving threads, the ring's worker   (hsa_adopt.c)
  *   scratch             threads of the runtime                 (hsa_scratch.c)
  *
  * Entries are found from the program's pointer and never freed, because a thread may read an entry
@@ -47,6 +48,14 @@ struct gt_hsa_attention {
 	uint64_t gone_seen;
 };
 
+/* State of a queue that the program created before gputap was there (hsa_adopt.c). */
+struct gt_hsa_adopted {
+	_Atomic uint64_t write; /* the program's write index */
+	_Atomic uint64_t taken; /* number of packets copied to the ring in between */
+	_Atomic uint64_t next;  /* write index of the ring in between */
+	uint64_t handed;        /* number of packets that the device may process */
+};
+
 /* Current or latest change of a queue's scratch memory. */
 struct gt_hsa_scratch {
 	uint64_t start;      /* system time; 0: not started */
@@ -60,12 +69,13 @@ struct gt_hsa_queue {
 	struct gt_hsa_queue *hash_next, *bell_next;
 	/* queues of an agent, newest first; the list never shrinks */
 	_Atomic(struct gt_hsa_queue *) agent_next;
-	void *handle; /* hsa_queue_t that the program gets: the proxy */
-	struct gt_hsa_queue_abi *proxy;
-	void *real;                 /* the runtime's queue */
-	struct gt_hsa_signal *bell; /* the proxy's doorbell */
+	void *handle; /* hsa_queue_t that the program uses: the proxy, or the adopted queue */
+	struct gt_hsa_queue_abi *proxy; /* NULL: an adopted queue */
+	void *real;                     /* the runtime's queue */
+	struct gt_hsa_signal *bell;     /* doorbell that the program rings */
 	struct gt_hsa_agent *agent;
 	uint64_t number;
+	unsigned int type; /* hsa_queue_type_t */
 	uint64_t born_ns;
 	gt_hsa_queue_callback *callback; /* the program's callback and its data */
 	void *callback_data;
@@ -86,6 +96,7 @@ struct gt_hsa_queue {
 	struct gt_hsa_callbacks callbacks;
 	struct gt_hsa_moved moved;
 	struct gt_hsa_attention attention;
+	struct gt_hsa_adopted adopted;
 	struct gt_hsa_slots slots;
 	struct gt_hsa_scratch scratch[GT_HSA_SCRATCH_OPERATIONS];
 };

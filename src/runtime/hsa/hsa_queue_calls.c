@@ -8,6 +8,7 @@
 #include "runtime/hsa/hsa_fault.h"
 #include "runtime/hsa/hsa_helper.h"
 #include "runtime/hsa/hsa_proxy.h"
+#include "runtime/hsa/hsa_queue_calls.h"
 #include "runtime/hsa/hsa_tool_activities.h"
 #include "runtime/rocm.h"
 
@@ -132,9 +133,15 @@ no_queue:
 	return NULL;
 }
 
-static void announce_queue(struct gt_hsa_queue *q, struct gt_thread *t, unsigned int type)
+void gt_hsa_queue_describe(const struct gt_hsa_queue *q, struct gt_thread *t)
 {
-	write_queue(q, q->agent, t, q->number, q->handle, q->proxy->size, type, NULL);
+	write_queue(q, q->agent, t, q->number, q->handle, (uint32_t)q->ring.theirs_size, q->type,
+		    NULL);
+}
+
+void gt_hsa_queue_announce(struct gt_hsa_queue *q, struct gt_thread *t)
+{
+	gt_hsa_queue_describe(q, t);
 	if (!atomic_exchange_explicit(&q->agent->used, 1, memory_order_relaxed))
 		gt_rocm_stream_write_default(t, q->agent->number);
 	q->object = gt_hsa_notify_queue(q->agent, q->number, (uintptr_t)q->handle);
@@ -161,8 +168,10 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 			    group_segment_size, queue);
 	q = make_with_proxy(r, t, a, &c, &why);
 	if (q) {
-		if (!q->object)
-			announce_queue(q, t, type);
+		if (!q->object) {
+			q->type = type;
+			gt_hsa_queue_announce(q, t);
+		}
 		*queue = q->handle;
 		return GT_HSA_SUCCESS;
 	}
@@ -203,7 +212,8 @@ int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue)
 	if (status == GT_HSA_SUCCESS) {
 		struct gt_tool_object *object = q->object;
 
-		gt_hsa_proxy_free(q);
+		if (q->proxy)
+			gt_hsa_proxy_free(q);
 		atomic_store_explicit(&q->state, GT_HSA_QUEUE_DESTROYED, memory_order_release);
 		gt_tool_object_unload(object);
 	} else {

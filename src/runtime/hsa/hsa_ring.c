@@ -2,17 +2,32 @@
 /* See hsa_ring.h. */
 #include "runtime/hsa/hsa_ring.h"
 
-void gt_hsa_ring_begin(struct gt_hsa_ring *r)
+static void begin_ring(struct gt_hsa_ring *r)
 {
 	r->theirs_mask = r->theirs_size - 1;
 	r->device_mask = r->device_size - 1;
 	r->origin_mask = 2 * r->device_size - 1;
-	for (uint64_t i = 0; i < r->theirs_size; i++)
-		r->theirs[i].kernel.header = GT_HSA_PACKET_INVALID;
 	r->taken = r->gone = atomic_load_explicit(r->theirs_write, memory_order_relaxed);
 	atomic_store_explicit(&r->shown, r->gone, memory_order_relaxed);
 	r->read_known = atomic_load_explicit(r->read, memory_order_relaxed);
 	r->last = r->notified = atomic_load_explicit(r->write, memory_order_relaxed);
+}
+
+void gt_hsa_ring_begin(struct gt_hsa_ring *r)
+{
+	for (uint64_t i = 0; i < r->theirs_size; i++)
+		r->theirs[i].kernel.header = GT_HSA_PACKET_INVALID;
+	begin_ring(r);
+}
+
+void gt_hsa_ring_begin_in_place(struct gt_hsa_ring *r)
+{
+	uint64_t next = atomic_load_explicit(r->write, memory_order_relaxed);
+
+	begin_ring(r);
+	for (uint64_t i = 1; i <= r->origin_mask + 1; i++) /* packets that were not followed */
+		atomic_store_explicit(&r->origin[(next - i) & r->origin_mask], next - i + 1,
+				      memory_order_relaxed);
 }
 
 void gt_hsa_ring_insert(struct gt_hsa_ring *r, const union gt_hsa_packet *packet)

@@ -59,7 +59,11 @@ struct gt_hsa_ring {
 	/* the device's doorbell; NULL: only the runtime can ring it, with store(doorbell, index) */
 	_Atomic uint64_t *cell;
 	void (*store)(uint64_t doorbell, int64_t index);
-	uint64_t doorbell; /* handle of the runtime doorbell */
+	uint64_t doorbell; /* handle of the runtime doorbell, or argument for `store` */
+	/* true if @theirs is the ring that the device reads, of a queue that the program created
+	 * before gputap was there. @device then is a ring in between, and store() puts its packets
+	 * into the device's ring (hsa_adopt.c). */
+	bool in_place;
 	/* Number of program packets that the device had taken at the last look. Rarely written. */
 	_Atomic uint64_t shown;
 
@@ -80,6 +84,10 @@ struct gt_hsa_ring {
 /* Initialise @ring, whose constants must be set. If @theirs is new memory, the packets of both
  * rings become INVALID. */
 void gt_hsa_ring_begin(struct gt_hsa_ring *ring);
+
+/* Initialise @ring for a ring that is in use: ring->in_place. Both rings' indices are equal, and
+ * *ring->theirs_write, *ring->write and *ring->theirs_read are the index of the next packet. */
+void gt_hsa_ring_begin_in_place(struct gt_hsa_ring *ring);
 
 /* Return the number of program packets that the device has taken. */
 static inline uint64_t gt_hsa_ring_read(const struct gt_hsa_ring *ring)
@@ -154,6 +162,14 @@ static inline void gt_hsa_ring_look(struct gt_hsa_ring *ring, uint64_t index)
 	uint64_t write = atomic_load_explicit(ring->theirs_write, memory_order_acquire);
 
 	ring->limit = index + 1 > write && index < write + ring->theirs_size ? index + 1 : write;
+	if (__builtin_expect(ring->in_place, 0)) {
+		/* A packet beyond has been reserved at most; its slot may contain an earlier
+		 * packet. */
+		uint64_t end =
+			atomic_load_explicit(ring->read, memory_order_acquire) + ring->theirs_size;
+
+		ring->limit = ring->limit < end ? ring->limit : end;
+	}
 }
 
 /* Return the program's next packet, number ring->taken. Return NULL if the packet does not exist or
@@ -314,8 +330,12 @@ void gt_hsa_ring_insert(struct gt_hsa_ring *ring, const union gt_hsa_packet *pac
 /* Ring the device's doorbell for all packets handed on so far. */
 static inline void gt_hsa_ring_notify(struct gt_hsa_ring *ring)
 {
-	if (ring->notified == ring->last)
+	if (ring->notified == ring->last) {
+		/* the ring may be for a packet that was reserved before the queue was adopted */
+		if (__builtin_expect(ring->in_place, 0) && ring->last)
+			ring->store(ring->doorbell, (int64_t)(ring->last - 1));
 		return;
+	}
 	ring->notified = ring->last;
 	atomic_store_explicit(ring->theirs_read, ring->taken, memory_order_release);
 	if (__builtin_expect(!ring->cell, 0)) {

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows queues that the program created before gputap was there. The program keeps its queue and
+ * its ring of packets, so nothing that it has stored changes its meaning. What changes are the two
+ * numbers that make the device look at packets, which the program passes through functions that are
+ * tapped: the write index and the doorbell.
+ *
+ *   program: reserve, write packet, ring ─► the queue's ring ─ packet loop ─► ring in between
+ *               │                              ▲                                  │ signals set
+ *               └ adopted.write                └──────────── hand_over() ◄────────┘
+ *                                    then the queue's write index, then its doorbell
+ *
+ * The device processes packets below its write index. That index stays at the number of packets
+ * that were handed over, and the program counts in adopted.write. The packet loop therefore has the
+ * time to put gputap's signals into packets, as for a proxy queue (hsa_proxy.c). The loop copies
+ * packets to the ring in between, and makes the program's slots INVALID. hand_over() writes the
+ * signals and heads back. Indices of all rings are equal; the read index is the device's.
+ *
+ * A queue is adopted by the thread that reserves a packet in it next. Packets that were reserved
+ * before belong to the device: their doorbell is passed on (gt_hsa_ring_notify()).
+ *
+ * Not followed: a queue whose write index or doorbell the program or a kernel changes in memory;
+ * a queue of another tool. No packet is inserted (a ring has no room for one), so times of packets
+ * that share a signal are not known, as in a small proxy queue.
+ *
+ * Locking: one word, taken with signals blocked, by a thread that adopts. */
+#include "runtime/hsa/hsa_adopt.h"
+
+#include <sched.h>
+#include <stdio.h>
+
+#include "core/late.h"
+#include "core/recording.h"
+#include "runtime/hsa/hsa_fault.h"
+#include "runtime/hsa/hsa_proxy.h"
+#include "runtime/hsa/hsa_queue_calls.h"
+
+enum { REFUSED_MOST = 64, BELL_PAGE = 8192, FEATURE_KERNELS = 1 };
+
+static _Atomic uint32_t adopting; /* epoch of the process in which a thread adopts; 0: none */
+/* Queues that cannot be adopted, and are reported. */
+static const void *_Atomic refused[REFUSED_MOST];
+static uint32_t refused_count;
+
+/* Device ------------------------------------------------------------------------------- */
+
+struct agent_search {
+	struct gt_hsa_runtime *runtime;
+	const struct gt_hsa_queue_abi *queue;
+	uint64_t last, found;
+	uint32_t count;
+};
+
+static uintptr_t bell_page(const struct gt_hsa_queue_abi *queue)
+{
+	struct gt_hsa_signal *bell = (struct gt_hsa_signal *)(uintptr_t)queue->doorbell_signal;
+
+	return (uintptr_t)atomic_load_explicit(&bell->value, memory_order_relaxed) / BELL_PAGE;
+}
+
+static int count_gpu(uint64_t agent, void *data)
+{
+	struct agent_search *s = data;
+	uint32_t device = GT_HSA_DEVICE_CPU;
+
+	if (GT_HSA_CORE(s->runtime, hsa_agent_get_info)(agent, GT_HSA_AGENT_DEVICE, &device) ==
+		    GT_HSA_SUCCESS &&
+	    device == GT_HSA_DEVICE_GPU) {
+		s->count++;
+		s->last = agent;
+	}
+	return GT_HSA_SUCCESS;
+}
+
+/* Compare the queue with a new queue of the agent: all doorbells of a device are in one page. */
+static int compare_gpu(uint64_t agent, void *data)
+{
+	struct agent_search *s = data;
+	uint32_t device = GT_HSA_DEVICE_CPU, size = 0;
+	void *probe = NULL;
+
+	GT_HSA_CORE(s->runtime, hsa_agent_get_info)(agent, GT_HSA_AGENT_DEVICE, &device);
+	GT_HSA_CORE(s->runtime, hsa_agent_get_info)(agent, GT_HSA_AGENT_QUEUE_MIN_SIZE, &size);
+	if (device != GT_HSA_DEVICE_GPU ||
+	    GT_HSA_CORE(s->runtime, hsa_queue_create)(agent, size, 0, NULL, NULL, UINT32_MAX,
+						      UINT32_MAX, &probe) != GT_HSA_SUCCESS)
+		return GT_HSA_SUCCESS;
+	if (bell_page(probe) == bell_page(s->queue))
+		s->found = agent;
+	GT_HSA_CORE(s->runtime, hsa_queue_destroy)(probe);
+	return s->found ? GT_HSA_INFO_BREAK : GT_HSA_SUCCESS;
+}
+
+/* Return the agent of a queue; 0: not known. */
+static uint64_t find_agent(struct gt_hsa_runtime *r, struct gt_hsa_queue_abi *queue)
+{
+	gt_hsa_amd_ext_hsa_amd_queue_get_info_fn *info = GT_HSA_AMD(r, hsa_amd_queue_get_info);
+	struct agent_search s = {.runtime = r, .queue = queue};
+
+	if (info && info(queue, 0 /* HSA_AMD_QUEUE_INFO_AGENT */, &s.found) == GT_HSA_SUCCESS)
+		return s.found;
+	GT_HSA_CORE(r, hsa_iterate_agents)((void *)(uintptr_t)count_gpu, &s);
+	if (s.count == 1)
+		return s.last;
+	GT_HSA_CORE(r, hsa_iterate_agents)((void *)(uintptr_t)compare_gpu, &s);
+	return s.found;
+}
+
+/* Packets ------------------------------------------------------------------------------ */
+
+/* Let the device process the packets up to @index. Runs in the ring's worker. */
+static void hand_over(uint64_t queue, int64_t index)
+{
+	struct gt_hsa_queue *q = (struct gt_hsa_queue *)(uintptr_t)queue;
+	struct gt_hsa_queue_abi *real = q->real;
+	const struct gt_hsa_ring *ring = &q->ring;
+	struct gt_hsa_adopted *a = &q->adopted;
+
+	for (; a->handed != (uint64_t)index + 1; a->handed++) {
+		const union gt_hsa_packet *from = &ring->device[a->handed & ring->device_mask];
+		union gt_hsa_packet *to = &ring->theirs[a->handed & ring->theirs_mask];
+		uint32_t head;
+
+		memcpy(&head, from, sizeof head);
+		__atomic_store_n(&to->kernel.completion_signal, from->kernel.completion_signal,
+				 __ATOMIC_RELAXED);
+		__atomic_store_n((gt_hsa_packet_head *)(void *)to, head, __ATOMIC_RELEASE);
+	}
+	atomic_store_explicit(&real->write_dispatch_id, a->handed, memory_order_release);
+	GT_HSA_CORE(q->agent->runtime, hsa_signal_store_screlease)(real->doorbell_signal, index);
+}
+
+static bool begin_ring(struct gt_hsa_queue *q, struct gt_hsa_queue_abi *real)
+{
+	struct gt_hsa_ring *ring = &q->ring;
+	const uint64_t next = atomic_load_explicit(&real->write_dispatch_id, memory_order_acquire);
+
+	ring->theirs = real->base_address;
+	ring->theirs_size = ring->device_size = real->size;
+	ring->in_place = true;
+	ring->device = gt_hsa_alloc(real->size * sizeof *ring->device);
+	ring->origin = gt_hsa_alloc(2 * ring->device_size * sizeof *ring->origin);
+	if (!ring->device || !ring->origin)
+		return false;
+	q->adopted.write = q->adopted.taken = q->adopted.next = q->adopted.handed = next;
+	ring->theirs_write = &q->adopted.write;
+	ring->theirs_read = &q->adopted.taken;
+	ring->write = &q->adopted.next;
+	ring->read = &real->read_dispatch_id;
+	ring->store = hand_over;
+	ring->doorbell = (uintptr_t)q;
+	gt_hsa_ring_begin_in_place(ring);
+	return true;
+}
+
+/* Adoption ----------------------------------------------------------------------------- */
+
+static bool is_refused(const void *queue)
+{
+	for (uint32_t i = 0; i < REFUSED_MOST; i++)
+		if (atomic_load_explicit(&refused[i], memory_order_relaxed) == queue)
+			return true;
+	return false;
+}
+
+static void refuse(const void *queue, const char *why)
+{
+	char text[160];
+
+	atomic_store_explicit(&refused[refused_count++ % REFUSED_MOST], queue,
+			      memory_order_relaxed);
+	if (!why)
+		return;
+	snprintf(text, sizeof text, "kernels on queue %p: %s", queue, why);
+	gt_late_missing(GT_DOMAIN_HSA_CORE, text);
+}
+
+/* Make a followed queue. Return NULL on failure, and set *why; NULL: there is nothing to follow. */
+static struct gt_hsa_queue *make_queue(struct gt_hsa_runtime *r, struct gt_hsa_queue_abi *real,
+				       struct gt_thread *t, const char **why)
+{
+	gt_hsa_amd_ext_hsa_amd_profiling_set_profiler_enabled_fn *profile =
+		GT_HSA_AMD(r, hsa_amd_profiling_set_profiler_enabled);
+	const struct gt_hsa_signal *bell =
+		(const struct gt_hsa_signal *)(uintptr_t)real->doorbell_signal;
+	uint64_t handle;
+	struct gt_hsa_agent *a;
+	struct gt_hsa_queue *q;
+
+	*why = NULL;
+	if (!(real->features & FEATURE_KERNELS) || !bell)
+		return NULL;
+	*why = "the queue belongs to another tool";
+	if (bell->kind != GT_HSA_SIGNAL_DOORBELL || bell->queue != (uintptr_t)real)
+		return NULL;
+	*why = "the device of the queue is not known";
+	handle = find_agent(r, real);
+	a = handle ? gt_hsa_agent_get(r, t, handle) : NULL;
+	if (!a || !a->gpu)
+		return NULL;
+	*why = "the runtime refused to profile the queue";
+	if (!profile || profile(real, 1) != GT_HSA_SUCCESS)
+		return NULL;
+	*why = "no memory for the activities of the queue";
+	q = gt_hsa_queue_make(a, real->size, t);
+	if (!q)
+		return NULL;
+	q->handle = q->real = real;
+	q->bell = (struct gt_hsa_signal *)(uintptr_t)real->doorbell_signal;
+	if (!begin_ring(q, real)) {
+		gt_hsa_queue_free(q);
+		return NULL;
+	}
+	return q;
+}
+
+static struct gt_hsa_queue *adopt(struct gt_hsa_runtime *r, struct gt_hsa_queue_abi *real,
+				  struct gt_thread *t)
+{
+	const char *why;
+	struct gt_hsa_queue *q = make_queue(r, real, t, &why);
+
+	if (!q) {
+		refuse(real, why);
+		return NULL;
+	}
+	gt_hsa_fault_subscribe(r);
+	gt_hsa_queue_arm(q, UINT32_MAX);
+	q->number = gt_object_number(GT_OBJECT_QUEUE);
+	q->type = real->type;
+	q->born_ns = gt_hsa_boottime_ns();
+	q->users = 1;
+	atomic_store_explicit(&q->state, GT_HSA_QUEUE_LIVE, memory_order_relaxed);
+	gt_hsa_proxy_publish(q);
+	gt_hsa_queue_publish(q);
+	gt_hsa_queue_announce(q, t);
+	return q;
+}
+
+static struct gt_hsa_queue *find_or_adopt(struct gt_hsa_runtime *r, void *queue)
+{
+	struct gt_thread *t = gt_thread_own();
+	struct gt_hsa_queue *q;
+	uint64_t before;
+	uint32_t holder;
+
+	if (!t || is_refused(queue))
+		return NULL;
+	gt_signals_block(&before);
+	for (;;) {
+		holder = atomic_load_explicit(&adopting, memory_order_relaxed);
+		if (holder != t->epoch && /* otherwise free, or held by a fork's parent */
+		    atomic_compare_exchange_weak_explicit(&adopting, &holder, t->epoch,
+							  memory_order_acquire,
+							  memory_order_relaxed))
+			break;
+		sched_yield();
+	}
+	q = gt_hsa_queue_find(queue);
+	if (!q && !is_refused(queue))
+		q = adopt(r, queue, t);
+	atomic_store_explicit(&adopting, 0, memory_order_release);
+	gt_signals_restore(&before);
+	return q;
+}
+
+void gt_hsa_adopt_begin(void)
+{
+	for (uint32_t i = 0; i < REFUSED_MOST; i++)
+		atomic_store_explicit(&refused[i], NULL, memory_order_relaxed);
+	atomic_store_explicit(&gt_hsa_adopt_queue, find_or_adopt, memory_order_release);
+}
+
+void gt_hsa_adopt_end(void)
+{
+	atomic_store_explicit(&gt_hsa_adopt_queue, NULL, memory_order_release);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows queues that the program created before gputap was there. */
+#ifndef GPUTAP_RUNTIME_HSA_ADOPT_H
+#define GPUTAP_RUNTIME_HSA_ADOPT_H
+
+/* Adopt each queue of the program when it is used next. Call while all functions that take a queue
+ * are tapped, and no thread is inside one of the runtime's own functions for indices
+ * (gt_late_wait_for_threads()). */
+void gt_hsa_adopt_begin(void);
+/* Adopt no more queues. */
+void gt_hsa_adopt_end(void);
+
+#endif
