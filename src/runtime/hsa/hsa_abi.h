@@ -171,14 +171,18 @@ struct gt_hsa_queue_abi {
 	_Atomic uint64_t scratch_address;
 	uint64_t scratch_bytes;
 	_Atomic uint32_t scratch_lane_bytes;
-	uint8_t rest[76];
+	uint32_t properties; /* changed by the runtime */
+	uint8_t rest[72];
 };
 static_assert(offsetof(struct gt_hsa_queue_abi, write_dispatch_id) == 56 &&
 		      offsetof(struct gt_hsa_queue_abi, read_dispatch_id) == 128 &&
 		      offsetof(struct gt_hsa_queue_abi, scratch_address) == 160 &&
 		      offsetof(struct gt_hsa_queue_abi, scratch_lane_bytes) == 176 &&
+		      offsetof(struct gt_hsa_queue_abi, properties) == 180 &&
 		      sizeof(struct gt_hsa_queue_abi) == 256,
 	      "amd_queue_t");
+
+enum { GT_HSA_QUEUE_PROFILED = 1 << 3 }; /* AMD_QUEUE_PROPERTIES_ENABLE_PROFILING */
 
 typedef void gt_hsa_queue_callback(int status, void *queue, void *data);
 

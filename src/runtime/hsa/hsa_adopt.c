@@ -18,6 +18,9 @@
  * A queue is adopted by the thread that reserves a packet in it next. Packets that were reserved
  * before belong to the device: their doorbell is passed on (gt_hsa_ring_notify()).
  *
+ * At the end of the session the queues are given back: the device's write index becomes the
+ * program's. Threads of the program wait meanwhile, in find_bell() and wait_for_end().
+ *
  * Not followed: a queue whose write index or doorbell the program or a kernel changes in memory;
  * a queue of another tool. No packet is inserted (a ring has no room for one), so times of packets
  * that share a signal are not known, as in a small proxy queue.
@@ -33,6 +36,8 @@
 #include "runtime/hsa/hsa_fault.h"
 #include "runtime/hsa/hsa_proxy.h"
 #include "runtime/hsa/hsa_queue_calls.h"
+
+#define LEAVE_NS (50 * GT_HSA_MS)
 
 enum { REFUSED_MOST = 64, BELL_PAGE = 8192, FEATURE_KERNELS = 1 };
 
@@ -185,6 +190,7 @@ static struct gt_hsa_queue *make_queue(struct gt_hsa_runtime *r, struct gt_hsa_q
 	uint64_t handle;
 	struct gt_hsa_agent *a;
 	struct gt_hsa_queue *q;
+	bool was_profiled;
 
 	*why = NULL;
 	if (!(real->features & FEATURE_KERNELS) || !bell)
@@ -197,6 +203,7 @@ static struct gt_hsa_queue *make_queue(struct gt_hsa_runtime *r, struct gt_hsa_q
 	a = handle ? gt_hsa_agent_get(r, t, handle) : NULL;
 	if (!a || !a->gpu)
 		return NULL;
+	was_profiled = real->properties & GT_HSA_QUEUE_PROFILED;
 	*why = "the runtime refused to profile the queue";
 	if (!profile || profile(real, 1) != GT_HSA_SUCCESS)
 		return NULL;
@@ -205,6 +212,7 @@ static struct gt_hsa_queue *make_queue(struct gt_hsa_runtime *r, struct gt_hsa_q
 	if (!q)
 		return NULL;
 	q->handle = q->real = real;
+	q->adopted.was_profiled = was_profiled;
 	q->bell = (struct gt_hsa_signal *)(uintptr_t)real->doorbell_signal;
 	if (!begin_ring(q, real)) {
 		gt_hsa_queue_free(q);
@@ -270,7 +278,72 @@ void gt_hsa_adopt_begin(void)
 	atomic_store_explicit(&gt_hsa_adopt_queue, find_or_adopt, memory_order_release);
 }
 
+/* Giving back -------------------------------------------------------------------------- */
+
+/* Wait until the adopted queues have been given back. */
+static struct gt_hsa_queue *wait_for_end(struct gt_hsa_runtime *r, void *queue)
+{
+	(void)r;
+	while (atomic_load_explicit(&gt_hsa_adopt_queue, memory_order_acquire) == wait_for_end)
+		gt_hsa_sleep_ns(GT_HSA_MS / 20);
+	return gt_hsa_queue_find(queue);
+}
+
+/* Change the state of all adopted queues of this process from @from to @to, and call @then for
+ * each. */
+static void change_all(enum gt_hsa_queue_state from, enum gt_hsa_queue_state to, uint32_t epoch,
+		       void (*then)(struct gt_hsa_queue *))
+{
+	const struct gt_hsa_agent *a;
+
+	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++)
+		for (struct gt_hsa_queue *q =
+			     atomic_load_explicit(&a->queues, memory_order_acquire);
+		     q; q = q->agent_next) {
+			uint32_t state = from;
+
+			if (!q->ring.in_place || q->epoch != epoch ||
+			    atomic_load_explicit(&q->state, memory_order_acquire) != from)
+				continue;
+			if (then)
+				then(q);
+			atomic_compare_exchange_strong(&q->state, &state, to);
+		}
+}
+
+/* Let the device process all packets that the program has reserved. Packets that were not handled
+ * yet are in the queue's ring, unchanged. The ring is never left, so no thread handles packets
+ * afterwards; a thread that waits for it leaves its packet, which the doorbell below includes. */
+static void give_back(struct gt_hsa_queue *q)
+{
+	struct gt_hsa_queue_abi *real = q->real;
+	const struct gt_hsa_runtime *r = q->agent->runtime;
+	uint64_t write;
+
+	while (gt_hsa_ring_enter(&q->ring, (uintptr_t)&adopting) == GT_HSA_RING_BUSY)
+		gt_hsa_sleep_ns(GT_HSA_MS / 20);
+	write = atomic_load_explicit(&q->adopted.write, memory_order_acquire);
+	atomic_store_explicit(&real->write_dispatch_id, write, memory_order_release);
+	if (write)
+		GT_HSA_CORE(r, hsa_signal_store_screlease)
+	(real->doorbell_signal, (int64_t)(write - 1));
+	if (!q->adopted.was_profiled)
+		GT_HSA_AMD(r, hsa_amd_profiling_set_profiler_enabled)(real, 0);
+}
+
 void gt_hsa_adopt_end(void)
 {
+	const struct gt_thread *t = gt_thread_own();
+
+	if (!atomic_load_explicit(&gt_hsa_adopt_queue, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&gt_hsa_adopt_queue, wait_for_end, memory_order_seq_cst);
+	if (t) {
+		change_all(GT_HSA_QUEUE_LIVE, GT_HSA_QUEUE_LEAVING, t->epoch, NULL);
+		if (gt_late_wait_for_threads(LEAVE_NS))
+			change_all(GT_HSA_QUEUE_LEAVING, GT_HSA_QUEUE_LEFT, t->epoch, give_back);
+		else
+			change_all(GT_HSA_QUEUE_LEAVING, GT_HSA_QUEUE_LIVE, t->epoch, NULL);
+	}
 	atomic_store_explicit(&gt_hsa_adopt_queue, NULL, memory_order_release);
 }

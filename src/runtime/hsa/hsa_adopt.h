@@ -7,7 +7,9 @@
  * are tapped, and no thread is inside one of the runtime's own functions for indices
  * (gt_late_wait_for_threads()). */
 void gt_hsa_adopt_begin(void);
-/* Adopt no more queues. */
+/* Give adopted queues back to the program, and adopt no more. Threads of the program that use such
+ * a queue wait meanwhile. If a thread does not get a processor for 50 ms, the queues stay
+ * followed. */
 void gt_hsa_adopt_end(void);
 
 #endif

@@ -220,6 +220,22 @@ uint32_t gt_hsa_copies_harvest(struct gt_hsa_agent *agent, struct gt_thread *t, 
 	return left;
 }
 
+void gt_hsa_copies_renew(const struct gt_thread *t)
+{
+	uint32_t n = atomic_load_explicit(&used, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct gt_hsa_copy *c = &get_slots()[i];
+
+		if (atomic_load_explicit(&c->watch.state, memory_order_acquire) ==
+			    GT_HSA_ACTIVITY_FREE ||
+		    c->epoch == t->epoch)
+			continue;
+		c->activity.flags &= (uint8_t)~GT_HSA_ACTIVITY_RECORDED;
+		c->epoch = t->epoch;
+	}
+}
+
 static void end_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r)
 {
 	if (!c->ours || c->maker != r || c->loads != r->loads)

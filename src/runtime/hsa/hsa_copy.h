@@ -55,6 +55,9 @@ void gt_hsa_copy_refused(struct gt_hsa_copy *c);
 bool gt_hsa_copies_exist(void);
 /* Harvest the copies of a device. Return the number of copies in flight. */
 uint32_t gt_hsa_copies_harvest(struct gt_hsa_agent *agent, struct gt_thread *t, uint32_t *done);
+/* Harvest the copies in flight on behalf of another session of this process, in which they are not
+ * recorded. Call while no thread harvests. */
+void gt_hsa_copies_renew(const struct gt_thread *t);
 /* Count copies in flight as unfinished. Call when the runtime is about to be unloaded. */
 void gt_hsa_copies_end(struct gt_hsa_runtime *runtime, struct gt_thread *t);
 

@@ -66,6 +66,13 @@ struct helper {
 static struct helper helpers[GT_HSA_AGENTS_MAX];
 static _Atomic uint32_t waiting; /* true while another thread is harvesting */
 static _Atomic int32_t process;  /* process that has helpers; its child processes have none */
+static _Atomic uint32_t resting; /* true after the session has ended (gt_hsa_helper_rest()) */
+
+static bool is_empty(const struct gt_hsa_queue *q)
+{
+	return atomic_load_explicit(&q->slots.head, memory_order_relaxed) ==
+	       atomic_load_explicit(&q->slots.tail, memory_order_acquire);
+}
 
 /* Make one round over the queues of an agent. @last: true if no more packets are handled */
 static uint32_t look_at_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done,
@@ -83,6 +90,8 @@ static uint32_t look_at_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint3
 			++*done; /* makes the next look come soon */
 		if (state == GT_HSA_QUEUE_LIVE)
 			left += gt_hsa_proxy_look(q);
+		if (state == GT_HSA_QUEUE_LEFT && is_empty(q))
+			atomic_compare_exchange_strong(&q->state, &state, GT_HSA_QUEUE_DESTROYED);
 	}
 	left += gt_hsa_harvest_agent(a, t, done);
 	for (struct gt_hsa_queue *q = first; q; q = q->agent_next)
@@ -121,6 +130,26 @@ static void restart_helper(void *arg)
 		start_thread(a);
 }
 
+/* Return true if the helper has no queue to serve. The program's proxy queues need it as long as
+ * they exist. */
+static bool may_end(const struct gt_hsa_agent *a, const struct gt_thread *t)
+{
+	const struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire);
+
+	while (q && (q->epoch != t->epoch ||
+		     atomic_load_explicit(&q->state, memory_order_acquire) == GT_HSA_QUEUE_GONE))
+		q = q->agent_next;
+	return !q && !gt_hsa_copies_exist();
+}
+
+/* Return false if another session has begun to use the helper. */
+static bool end_helper(struct helper *h, const struct gt_thread *t)
+{
+	uint32_t epoch = t->epoch;
+
+	return atomic_compare_exchange_strong(&h->epoch, &epoch, 0);
+}
+
 static void *run_helper(void *arg)
 {
 	struct gt_hsa_agent *a = arg;
@@ -155,6 +184,9 @@ static void *run_helper(void *arg)
 		step = next_step(step, done);
 		if (done >= MANY)
 			continue; /* more activities have completed meanwhile */
+		if (gt_unlikely(atomic_load_explicit(&resting, memory_order_relaxed)) && !left &&
+		    may_end(a, t) && end_helper(h, t))
+			break;
 		if (left || done) {
 			worked = now;
 			atomic_store_explicit(&a->sleeps_long, 0, memory_order_relaxed);
@@ -169,7 +201,8 @@ static void *run_helper(void *arg)
 		sleep_until_woken(a, idle ? LONG_SLEEP_NS : step);
 	}
 	atomic_store_explicit(&h->at_work, 0, memory_order_release);
-	atomic_store_explicit(&h->epoch, 0, memory_order_release);
+	if (!atomic_load_explicit(&resting, memory_order_relaxed))
+		atomic_store_explicit(&h->epoch, 0, memory_order_release);
 	gt_tool_thread_leaves();
 	return NULL;
 }
@@ -303,4 +336,56 @@ void gt_hsa_helper_start(struct gt_hsa_agent *a, const struct gt_thread *t)
 		start_thread(a);
 	}
 	errno = saved;
+}
+
+/* Wait until a thread that began to harvest in the former session is done. */
+static void wait_for_harvester(const struct gt_hsa_agent *a, const struct gt_thread *t)
+{
+	const uint64_t until = gt_clock_ns(CLOCK_MONOTONIC) + LEAVE_NS;
+	uint32_t holder;
+
+	while ((holder = atomic_load_explicit(&a->harvester, memory_order_acquire)) != 0 &&
+	       holder != t->epoch && gt_clock_ns(CLOCK_MONOTONIC) < until)
+		gt_hsa_sleep_ns(STEP_NS);
+}
+
+static void renew_queues(struct gt_hsa_agent *a, struct gt_thread *t)
+{
+	struct helper *h = &helpers[gt_hsa_agent_position(a)];
+	uint32_t known = atomic_load_explicit(&h->epoch, memory_order_relaxed);
+
+	if (known && known != t->epoch)
+		atomic_compare_exchange_strong(&h->epoch, &known, t->epoch);
+	wait_for_harvester(a, t);
+	atomic_store_explicit(&a->copies, 0, memory_order_relaxed); /* to be written again */
+	gt_hsa_agent_get(a->runtime, t, a->handle);
+	for (struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire); q;
+	     q = q->agent_next)
+		if (atomic_load_explicit(&q->state, memory_order_acquire) < GT_HSA_QUEUE_ENDING &&
+		    q->epoch != t->epoch)
+			gt_hsa_queue_renew(q, t);
+}
+
+void gt_hsa_helper_resume(struct gt_thread *t)
+{
+	struct gt_hsa_agent *a;
+
+	atomic_store(&resting, 0);
+	if (atomic_load_explicit(&process, memory_order_relaxed) != getpid())
+		return;
+	keep_helpers_out(&waiting, LEAVE_NS);
+	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++)
+		if (a->gpu && a->runtime->tables)
+			renew_queues(a, t);
+	gt_hsa_copies_renew(t);
+	atomic_store_explicit(&waiting, 0, memory_order_seq_cst);
+}
+
+void gt_hsa_helper_rest(void)
+{
+	struct gt_hsa_agent *a;
+
+	atomic_store(&resting, 1);
+	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++)
+		gt_hsa_wake_helper(a);
 }

@@ -15,4 +15,9 @@ void gt_hsa_helper_fault(uint64_t value, const char *text);
 /* Harvest, and stop using the runtime, which is about to be unloaded. */
 void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime);
 
+/* Go on in another session of this process: queues are followed on its behalf. */
+void gt_hsa_helper_resume(struct gt_thread *t);
+/* The session of this process has ended: each helper ends once it has no queue to serve. */
+void gt_hsa_helper_rest(void);
+
 #endif

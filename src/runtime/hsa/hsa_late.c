@@ -7,6 +7,7 @@
 #include "runtime/hsa/hsa_adopt.h"
 #include "runtime/hsa/hsa_attach.h"
 #include "runtime/hsa/hsa_code.h"
+#include "runtime/hsa/hsa_helper.h"
 #include "runtime/hsa/hsa_tables.h"
 
 #define THREADS_NS (2000 * GT_HSA_MS)
@@ -47,10 +48,13 @@ static void attach_runtimes(void)
 	struct gt_hsa_mapped copies[GT_INSTANCES];
 	const size_t count = gt_hsa_tables_find(copies, GT_INSTANCES);
 
+	struct gt_thread *t = gt_thread_own();
+
+	if (!count || !t)
+		return;
 	for (size_t i = 0; i < count; i++)
 		attach_copy(&copies[i]);
-	if (!count)
-		return;
+	gt_hsa_helper_resume(t);
 	if (gt_late_wait_for_threads(THREADS_NS))
 		gt_hsa_adopt_begin();
 	else
@@ -62,6 +66,7 @@ static void attach_runtimes(void)
 static void detach_runtimes(void)
 {
 	gt_hsa_adopt_end();
+	gt_hsa_helper_rest();
 }
 
 GT_PROVIDE(gt_late) = {.name = "hsa", .attach = attach_runtimes, .detach = detach_runtimes};

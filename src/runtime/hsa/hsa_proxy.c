@@ -185,6 +185,14 @@ void gt_hsa_proxy_publish(struct gt_hsa_queue *q)
 						      memory_order_relaxed));
 }
 
+/* Wait while the queue is given back to the program. Return true if it is followed nevertheless. */
+static __attribute__((noinline)) bool waits_for_leave(struct gt_hsa_queue *q)
+{
+	while (atomic_load_explicit(&q->state, memory_order_acquire) == GT_HSA_QUEUE_LEAVING)
+		gt_hsa_sleep_ns(GT_HSA_MS / 20);
+	return gt_hsa_queue_is_live(q);
+}
+
 /* Return the queue that has this doorbell; NULL for any other signal. */
 static inline GT_IN_LINE struct gt_hsa_queue *find_bell(uint64_t bell)
 {
@@ -195,7 +203,8 @@ static inline GT_IN_LINE struct gt_hsa_queue *find_bell(uint64_t bell)
 		return q;
 	q = atomic_load_explicit(bell_bucket(bell), memory_order_acquire);
 	while (q && ((uintptr_t)q->bell != bell ||
-		     atomic_load_explicit(&q->state, memory_order_relaxed) != GT_HSA_QUEUE_LIVE))
+		     (atomic_load_explicit(&q->state, memory_order_relaxed) != GT_HSA_QUEUE_LIVE &&
+		      !waits_for_leave(q))))
 		q = q->bell_next;
 	return q;
 }
@@ -293,10 +302,30 @@ static __attribute__((noinline)) uint64_t load_read_index(struct gt_hsa_queue *q
 LOAD_READ(hsa_queue_load_read_index_scacquire)
 LOAD_READ(hsa_queue_load_read_index_relaxed)
 
+static struct gt_hsa_runtime *runtime_of(const struct gt_tap *tap)
+{
+	uint32_t i = 0;
+
+	while (i < GT_INSTANCES - 1 &&
+	       !(tap >= gt_hsa_core_taps[i] && tap < gt_hsa_core_taps[i + 1]))
+		i++;
+	return &gt_hsa_runtimes[i];
+}
+
+/* Find the queue whose write index is used. */
+static struct gt_hsa_queue *find_or_adopt(const struct gt_tap *tap, const void *queue)
+{
+	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
+	gt_hsa_adopt_fn *adopt =
+		q ? NULL : atomic_load_explicit(&gt_hsa_adopt_queue, memory_order_acquire);
+
+	return gt_unlikely(adopt != NULL) ? adopt(runtime_of(tap), (void *)(uintptr_t)queue) : q;
+}
+
 #define LOAD_WRITE(f)                                                                             \
 	uint64_t gt_hsa_core_wrap_##f(const void *queue, const struct gt_tap *tap)                \
 	{                                                                                         \
-		const struct gt_hsa_queue *q = gt_hsa_queue_find(queue);                          \
+		const struct gt_hsa_queue *q = find_or_adopt(tap, queue);                         \
                                                                                                   \
 		return gt_likely(q != NULL)                                                       \
 			       ? atomic_load_explicit(q->ring.theirs_write, memory_order_acquire) \
@@ -309,26 +338,6 @@ LOAD_WRITE(hsa_queue_load_write_index_relaxed)
 static inline GT_IN_LINE bool is_last_used(const struct gt_hsa_queue *q, const void *handle)
 {
 	return q && q->handle == handle && gt_hsa_queue_is_live(q);
-}
-
-static struct gt_hsa_runtime *runtime_of(const struct gt_tap *tap)
-{
-	uint32_t i = 0;
-
-	while (i < GT_INSTANCES - 1 &&
-	       !(tap >= gt_hsa_core_taps[i] && tap < gt_hsa_core_taps[i + 1]))
-		i++;
-	return &gt_hsa_runtimes[i];
-}
-
-/* Find the queue in which a packet is to be reserved. */
-static struct gt_hsa_queue *find_or_adopt(const struct gt_tap *tap, const void *queue)
-{
-	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
-	gt_hsa_adopt_fn *adopt =
-		q ? NULL : atomic_load_explicit(&gt_hsa_adopt_queue, memory_order_acquire);
-
-	return gt_unlikely(adopt != NULL) ? adopt(runtime_of(tap), (void *)(uintptr_t)queue) : q;
 }
 
 /* Note that this thread has reserved packets, most likely one. Return false if the caller must use

@@ -17,7 +17,7 @@ bool gt_hsa_proxy_look(struct gt_hsa_queue *q);
 
 /* Adopts a queue that is not followed yet. Returns NULL if that is not possible. */
 typedef struct gt_hsa_queue *gt_hsa_adopt_fn(struct gt_hsa_runtime *r, void *queue);
-/* Called before a packet is reserved in an unknown queue; NULL: no queues are adopted. */
+/* Called before the write index of an unknown queue is used; NULL: no queues are adopted. */
 extern _Atomic(gt_hsa_adopt_fn *) gt_hsa_adopt_queue __attribute__((visibility("hidden")));
 
 #endif

@@ -98,6 +98,43 @@ void gt_hsa_queue_free(struct gt_hsa_queue *q)
 	gt_hsa_free(q, entry_bytes());
 }
 
+static void set_session(struct gt_hsa_queue *q, struct gt_thread *t)
+{
+	q->barriers = gt_recording.session->mode == GT_MODE_LOWER;
+	if (q->barriers) {
+		q->barrier_names[0] = gt_string_id(t, "barrier-and", 11);
+		q->barrier_names[1] = gt_string_id(t, "barrier-or", 10);
+	}
+	__atomic_store_n(&q->epoch, t->epoch, __ATOMIC_RELEASE);
+}
+
+void gt_hsa_queue_renew(struct gt_hsa_queue *q, struct gt_thread *t)
+{
+	uint64_t tail = atomic_load_explicit(&q->slots.tail, memory_order_acquire);
+
+	for (uint64_t i = atomic_load_explicit(&q->slots.head, memory_order_relaxed); i < tail;
+	     i++) {
+		struct gt_hsa_slot *s = gt_hsa_slots_at(&q->slots, i);
+
+		if (s)
+			s->activity.flags &= (uint8_t)~GT_HSA_ACTIVITY_RECORDED;
+	}
+	set_session(q, t);
+}
+
+void gt_hsa_queue_forget(const void *handle)
+{
+	struct gt_hsa_queue *q =
+		atomic_load_explicit(gt_hsa_queue_bucket(handle), memory_order_acquire);
+
+	for (; q; q = q->hash_next) {
+		uint32_t left = GT_HSA_QUEUE_LEFT;
+
+		if (q->handle == handle)
+			atomic_compare_exchange_strong(&q->state, &left, GT_HSA_QUEUE_DESTROYED);
+	}
+}
+
 struct gt_hsa_queue *gt_hsa_queue_make(struct gt_hsa_agent *a, uint32_t size, struct gt_thread *t)
 {
 	struct gt_hsa_queue *q = gt_hsa_alloc(entry_bytes());
@@ -110,12 +147,7 @@ struct gt_hsa_queue *gt_hsa_queue_make(struct gt_hsa_agent *a, uint32_t size, st
 		return NULL;
 	s = &q->slots;
 	q->agent = a;
-	q->epoch = t->epoch;
-	q->barriers = gt_recording.session->mode == GT_MODE_LOWER;
-	if (q->barriers) {
-		q->barrier_names[0] = gt_string_id(t, "barrier-and", 11);
-		q->barrier_names[1] = gt_string_id(t, "barrier-or", 10);
-	}
+	set_session(q, t);
 	s->capacity = capacity;
 	s->stuck_head = UINT64_MAX;
 	s->slot = gt_hsa_alloc(capacity * sizeof *s->slot);

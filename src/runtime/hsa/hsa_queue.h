@@ -22,6 +22,10 @@
 
 enum gt_hsa_queue_state {
 	GT_HSA_QUEUE_LIVE = 1,
+	/* An adopted queue is given back to the program, which waits before it uses the queue. */
+	GT_HSA_QUEUE_LEAVING,
+	/* The program uses the queue without gputap: harvest its activities in flight. */
+	GT_HSA_QUEUE_LEFT,
 	/* The program is destroying the queue: its memory, including the runtime's, must not be
 	 * accessed. */
 	GT_HSA_QUEUE_CLOSING,
@@ -54,6 +58,7 @@ struct gt_hsa_adopted {
 	_Atomic uint64_t taken; /* number of packets copied to the ring in between */
 	_Atomic uint64_t next;  /* write index of the ring in between */
 	uint64_t handed;        /* number of packets that the device may process */
+	bool was_profiled;      /* true if the program had enabled profiling */
 };
 
 /* Current or latest change of a queue's scratch memory. */
@@ -125,6 +130,13 @@ static inline struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
 		q = q->hash_next;
 	return q;
 }
+
+/* End the queue's entry if the queue was given back to the program, which has destroyed it now. */
+void gt_hsa_queue_forget(const void *handle);
+
+/* Follow the queue on behalf of another session of this process: activities in flight are not
+ * recorded. Call while no thread harvests. */
+void gt_hsa_queue_renew(struct gt_hsa_queue *q, struct gt_thread *t);
 
 /* Allocate an entry and its parts for a queue of @size packets. Return NULL if out of memory. */
 struct gt_hsa_queue *gt_hsa_queue_make(struct gt_hsa_agent *a, uint32_t size, struct gt_thread *t);

@@ -204,8 +204,14 @@ int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue)
 	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
 	int status;
 
-	if (!q || --q->users)
-		return real(q ? q->real : queue);
+	if (!q) {
+		status = real(queue);
+		if (status == GT_HSA_SUCCESS)
+			gt_hsa_queue_forget(queue);
+		return status;
+	}
+	if (--q->users)
+		return real(q->real);
 	atomic_store_explicit(&q->state, GT_HSA_QUEUE_CLOSING, memory_order_seq_cst);
 	wait_for_worker(q);
 	status = real(q->real);
