@@ -4,6 +4,7 @@
  *   threads=2 streams=3 launches=40   each thread launches kernels on its own streams in turn
  *   busy=0    1: all threads launch `during` while the session is attached to
  *   between=1 launches of `between` per thread after each session, before the next line is read
+ * After another line, which is read when the session has ended, launches `between` and prints a line.
  * Kernel `after` number n of a session has the grid (n % 64 + 1, n / 64 + 1). Each session also
  * makes, per thread: 2 copies to the device, 2 on the device, 2 to the host, 2 fills, 2 launches of a
  * graph of 4 kernels `node` that was instantiated before, and 5 kernels `fresh` on a new stream. */
@@ -182,6 +183,8 @@ int main(int argc, char **argv)
 		if (!fgets(folder, sizeof folder, stdin)) /* the session has ended */
 			break;
 		in_threads(workers, launch_between);
+		puts("between");
+		fflush(stdout);
 	}
 	return 0;
 }

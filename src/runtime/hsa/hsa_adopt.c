@@ -333,17 +333,15 @@ static void give_back(struct gt_hsa_queue *q)
 
 void gt_hsa_adopt_end(void)
 {
-	const struct gt_thread *t = gt_thread_own();
+	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
 	if (!atomic_load_explicit(&gt_hsa_adopt_queue, memory_order_relaxed))
 		return;
 	atomic_store_explicit(&gt_hsa_adopt_queue, wait_for_end, memory_order_seq_cst);
-	if (t) {
-		change_all(GT_HSA_QUEUE_LIVE, GT_HSA_QUEUE_LEAVING, t->epoch, NULL);
-		if (gt_late_wait_for_threads(LEAVE_NS))
-			change_all(GT_HSA_QUEUE_LEAVING, GT_HSA_QUEUE_LEFT, t->epoch, give_back);
-		else
-			change_all(GT_HSA_QUEUE_LEAVING, GT_HSA_QUEUE_LIVE, t->epoch, NULL);
-	}
+	change_all(GT_HSA_QUEUE_LIVE, GT_HSA_QUEUE_LEAVING, epoch, NULL);
+	if (gt_late_wait_for_threads(LEAVE_NS))
+		change_all(GT_HSA_QUEUE_LEAVING, GT_HSA_QUEUE_LEFT, epoch, give_back);
+	else
+		change_all(GT_HSA_QUEUE_LEAVING, GT_HSA_QUEUE_LIVE, epoch, NULL);
 	atomic_store_explicit(&gt_hsa_adopt_queue, NULL, memory_order_release);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Wraps the calls with which the program creates and destroys queues. The program gets a proxy
  * (hsa_proxy.c) of a queue that was created with the program's arguments, but larger. If that is
- * not possible, the program gets the runtime's queue, and an event states the reason. */
+ * not possible, the program gets the runtime's queue, and an event states the reason. While queues
+ * are adopted (hsa_adopt.h), the program gets the runtime's queue as well. */
 #include <sched.h>
 
 #include "core/recording.h"
@@ -163,7 +164,10 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 	const char *why;
 	int status;
 
-	if (!a || !a->gpu || !queue || !size || size & (size - 1))
+	/* in a program that gputap was attached to, a queue is adopted when it is used, because an
+	 * adopted queue can be given back, and a proxy cannot */
+	if (!a || !a->gpu || !queue || !size || size & (size - 1) ||
+	    gt_unlikely(atomic_load_explicit(&gt_hsa_adopt_queue, memory_order_relaxed) != NULL))
 		return real(agent, size, type, callback, data, private_segment_size,
 			    group_segment_size, queue);
 	q = make_with_proxy(r, t, a, &c, &why);

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""Test HIP in programs that gputap is attached to, on the real HIP, ROCr and the software GPU."""
+import collections
+import csv
+import os
+import subprocess
+
+import pytest
+
+from processes import wait_until
+
+THREADS, STREAMS, LAUNCHES = 3, 2, 40
+
+
+class Session:
+    """A session without a program of its own."""
+    def __init__(self, gputap, folder, name, options):
+        self.capture = folder / name
+        self.process = subprocess.Popen([
+            gputap, "run", "-f", "-q", "-o", self.capture, *options, "--", "sh", "-c",
+            'echo "$GPUTAP_SESSION"; read -r line'
+        ], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.folder = self.process.stdout.readline().strip()
+
+    def end(self):
+        self.process.communicate("\n")
+        assert self.process.returncode == 0
+
+
+class Program:
+    """tests/hip/late.hip, which attaches itself to the sessions that it is told."""
+    def __init__(self, path, library, softgpu, words):
+        self.process = subprocess.Popen([path, library, *words], text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, env={**os.environ, **softgpu})
+        assert self.read() == "ready"
+
+    def read(self):
+        return self.process.stdout.readline().strip()
+
+    def tell(self, line):
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+    def threads_of_gputap(self):
+        tasks = f"/proc/{self.process.pid}/task"
+        names = [open(f"{tasks}/{tid}/comm").read().strip() for tid in os.listdir(tasks)]
+        return [name for name in names if name.startswith("gputap")]
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        return self.process.wait()
+
+
+@pytest.fixture
+def attach(hip_program, gputap, tap, build, softgpu, work):
+    """Return a function that runs late.hip in a number of sessions and returns the rows of each
+    session. gputap's threads must end with each session."""
+    def run(*words, sessions=1, options=()):
+        found = []
+        program = Program(hip_program("late"), build / "libgputap.so.0", softgpu,
+                          [f"threads={THREADS}", f"streams={STREAMS}", f"launches={LAUNCHES}",
+                           *words])
+        for i in range(sessions):
+            session = Session(gputap, work, f"{i}.gputap", options)
+            program.tell(session.folder)
+            assert (program.read(), program.read()) == ("attach 0", "done")
+            session.end()
+            program.tell("over")
+            assert program.read() == "between"
+            wait_until(lambda: not program.threads_of_gputap(), "gputap's threads to end")
+        assert program.end() == 0
+        for i in range(sessions):
+            tap("export", "-f", f"{i}.gputap", "-o", "a.csv")
+            with open(work / "a.csv", newline="") as f:
+                found.append(list(csv.DictReader(f)))
+        return found
+    return run
+
+
+def count(rows, kind):
+    return collections.Counter(r["name"] if kind == "device" else r["operation"]
+                               for r in rows if r["kind"] == kind)
+
+
+def check_work(rows):
+    """All work of one session was recorded exactly once and is linked to its call."""
+    devices = [r for r in rows if r["kind"] == "device"]
+    grids = [(int(r["global_y"]) - 1) * 64 + int(r["global_x"]) - 1
+             for r in devices if r["name"] == "after"]
+    found = count(rows, "device")
+    assert sorted(grids) == list(range(THREADS * LAUNCHES))
+    assert (found["node"], found["fresh"]) == (2 * 4 * THREADS, 5 * THREADS)
+    assert found["memcpy H2D"] == found["memcpy D2H"] == 2 * THREADS
+    assert found["__amd_rocclr_copyBuffer"] == 2 * THREADS
+    assert found["__amd_rocclr_fillBufferAligned"] == 2 * THREADS
+    assert not found["between"] + found["before"]
+    calls = {r["correlation"]: r["operation"] for r in rows if r["kind"] == "call"}
+    by = {"after": "hipLaunchKernel", "fresh": "hipLaunchKernel", "node": "hipGraphLaunch",
+          "memcpy H2D": "hipMemcpyAsync", "memcpy D2H": "hipMemcpyAsync",
+          "__amd_rocclr_copyBuffer": "hipMemcpyAsync",
+          "__amd_rocclr_fillBufferAligned": "hipMemsetAsync", "during": "hipLaunchKernel"}
+    assert all(calls[r["correlation"]] == by[r["name"]] for r in devices)
+    assert all(int(r["start_ns"]) <= int(r["end_ns"]) for r in devices)
+
+
+def check_calls(rows):
+    assert count(rows, "call") == {
+        "hipLaunchKernel": (LAUNCHES + 5) * THREADS,
+        "__hipPushCallConfiguration": (LAUNCHES + 5) * THREADS,
+        "__hipPopCallConfiguration": (LAUNCHES + 5) * THREADS, "hipMemcpyAsync": 6 * THREADS,
+        "hipMemsetAsync": 2 * THREADS, "hipGraphLaunch": 2 * THREADS, "hipStreamCreate": THREADS,
+        "hipStreamDestroy": THREADS, "hipStreamSynchronize": (2 + 1 + STREAMS) * THREADS
+    }
+
+
+def test_calls_and_activities_on_existing_and_new_streams_are_recorded_exactly(attach):
+    rows, = attach()
+    check_calls(rows)
+    check_work(rows)
+
+
+def test_each_of_several_sessions_records_its_own_work(attach):
+    for rows in attach(sessions=3):
+        check_calls(rows)
+        check_work(rows)
+
+
+def test_attaching_to_busy_threads_misses_nothing_afterwards(attach):
+    """Threads launch kernels all the time while gputap is attached."""
+    for rows in attach("busy=1", sessions=2):
+        check_work(rows)
