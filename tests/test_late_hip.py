@@ -1,30 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Test HIP in programs that gputap is attached to, on the real HIP, ROCr and the software GPU."""
 import collections
-import csv
 import os
 import subprocess
 
 import pytest
 
+from late_session import Session, export_rows
 from processes import wait_until
 
 THREADS, STREAMS, LAUNCHES = 3, 2, 40
-
-
-class Session:
-    """A session without a program of its own."""
-    def __init__(self, gputap, folder, name, options):
-        self.capture = folder / name
-        self.process = subprocess.Popen([
-            gputap, "run", "-f", "-q", "-o", self.capture, *options, "--", "sh", "-c",
-            'echo "$GPUTAP_SESSION"; read -r line'
-        ], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.folder = self.process.stdout.readline().strip()
-
-    def end(self):
-        self.process.communicate("\n")
-        assert self.process.returncode == 0
 
 
 class Program:
@@ -57,30 +42,27 @@ def attach(hip_program, gputap, tap, build, softgpu, work):
     """Return a function that runs late.hip in a number of sessions and returns the rows of each
     session. gputap's threads must end with each session."""
     def run(*words, sessions=1, options=()):
-        found = []
         program = Program(hip_program("late"), build / "libgputap.so.0", softgpu,
                           [f"threads={THREADS}", f"streams={STREAMS}", f"launches={LAUNCHES}",
                            *words])
         for i in range(sessions):
-            session = Session(gputap, work, f"{i}.gputap", options)
-            program.tell(session.folder)
-            assert (program.read(), program.read()) == ("attach 0", "done")
-            session.end()
+            with Session(gputap, work / f"{i}.gputap", options) as session:
+                program.tell(session.folder)
+                assert (program.read(), program.read()) == ("attach 0", "done")
             program.tell("over")
             assert program.read() == "between"
             wait_until(lambda: not program.threads_of_gputap(), "gputap's threads to end")
         assert program.end() == 0
-        for i in range(sessions):
-            tap("export", "-f", f"{i}.gputap", "-o", "a.csv")
-            with open(work / "a.csv", newline="") as f:
-                found.append(list(csv.DictReader(f)))
-        return found
+        return [export_rows(tap, f"{i}.gputap", work) for i in range(sessions)]
     return run
 
 
+def title(row):
+    return row["name"] or row["operation"]
+
+
 def count(rows, kind):
-    return collections.Counter(r["name"] if kind == "device" else r["operation"]
-                               for r in rows if r["kind"] == kind)
+    return collections.Counter(title(r) for r in rows if r["kind"] == kind)
 
 
 def check_work(rows):
@@ -100,7 +82,7 @@ def check_work(rows):
           "memcpy H2D": "hipMemcpyAsync", "memcpy D2H": "hipMemcpyAsync",
           "__amd_rocclr_copyBuffer": "hipMemcpyAsync",
           "__amd_rocclr_fillBufferAligned": "hipMemsetAsync", "during": "hipLaunchKernel"}
-    assert all(calls[r["correlation"]] == by[r["name"]] for r in devices)
+    assert all(calls[r["correlation"]] == by[title(r)] for r in devices)
     assert all(int(r["start_ns"]) <= int(r["end_ns"]) for r in devices)
 
 
@@ -126,7 +108,8 @@ def test_each_of_several_sessions_records_its_own_work(attach):
         check_work(rows)
 
 
-def test_attaching_to_busy_threads_misses_nothing_afterwards(attach):
-    """Threads launch kernels all the time while gputap is attached."""
+def test_attaching_to_busy_threads_disturbs_none_and_misses_nothing_afterwards(attach):
+    """Threads launch kernels all the time while gputap is attached and detached. Each of these
+    kernels must run exactly once, which the program checks."""
     for rows in attach("busy=1", sessions=2):
         check_work(rows)

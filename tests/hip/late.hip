@@ -2,7 +2,8 @@
 /* late LIBRARY [NAME=NUMBER]...: uses HIP for a while. For each line of stdin, the folder of a
  * session, attaches to the session, works, and prints a line when all work is done.
  *   threads=2 streams=3 launches=40   each thread launches kernels on its own streams in turn
- *   busy=0    1: all threads launch `during` while the session is attached to
+ *   busy=0    1: all threads launch `during` while the session is attached to and while it ends;
+ *             each of these kernels must have run once
  *   between=1 launches of `between` per thread after each session, before the next line is read
  * After another line, which is read when the session has ended, launches `between` and prints a line.
  * Kernel `after` number n of a session has the grid (n % 64 + 1, n / 64 + 1). Each session also
@@ -43,8 +44,9 @@ static int opt(int which)
 extern "C" __global__ void before(int)
 {
 }
-extern "C" __global__ void during(int)
+extern "C" __global__ void during(unsigned *count)
 {
+	atomicAdd(count, 1u);
 }
 extern "C" __global__ void after(int)
 {
@@ -63,6 +65,7 @@ struct worker {
 	std::vector<hipStream_t> streams;
 	hipGraphExec_t graph;
 	void *a, *b;
+	unsigned *count, launched; /* of `during` */
 	int number;
 };
 
@@ -77,6 +80,8 @@ static void prepare(worker *w)
 		MUST(hipStreamCreate(&s));
 	MUST(hipMalloc(&w->a, BYTES));
 	MUST(hipMalloc(&w->b, BYTES));
+	MUST(hipMalloc((void **)&w->count, sizeof *w->count));
+	MUST(hipMemset(w->count, 0, sizeof *w->count));
 	for (int i = 0; i < opt(LAUNCHES); i++)
 		before<<<1, 1, 0, w->streams[i % opt(STREAMS)]>>>(i);
 	MUST(hipStreamBeginCapture(w->streams[0], hipStreamCaptureModeThreadLocal));
@@ -91,8 +96,8 @@ static void prepare(worker *w)
 
 static void launch_during(worker *w)
 {
-	for (int i = 0; !stop; i++) {
-		during<<<1, 1, 0, w->streams[i % opt(STREAMS)]>>>(i);
+	for (int i = 0; !stop; i++, w->launched++) {
+		during<<<1, 1, 0, w->streams[i % opt(STREAMS)]>>>(w->count);
 		if (i % 64 == 63)
 			MUST(hipStreamSynchronize(w->streams[i % opt(STREAMS)]));
 	}
@@ -131,10 +136,15 @@ static void work(worker *w)
 
 static void launch_between(worker *w)
 {
+	unsigned count;
+
 	for (int i = 0; i < opt(BETWEEN); i++)
 		between<<<1, 1, 0, w->streams[i % opt(STREAMS)]>>>(i);
 	for (auto s : w->streams)
 		MUST(hipStreamSynchronize(s));
+	MUST(hipMemcpy(&count, w->count, sizeof count, hipMemcpyDeviceToHost));
+	if (count != w->launched)
+		_exit(4);
 }
 
 static void in_threads(std::vector<worker> &workers, void (*function)(worker *))
@@ -180,8 +190,14 @@ int main(int argc, char **argv)
 		in_threads(workers, work);
 		puts("done");
 		fflush(stdout);
-		if (!fgets(folder, sizeof folder, stdin)) /* the session has ended */
-			break;
+		stop = !opt(BUSY);
+		std::thread reader([&folder] {
+			if (!fgets(folder, sizeof folder, stdin)) /* the session has ended */
+				_exit(5);
+			stop = true;
+		});
+		in_threads(workers, launch_during);
+		reader.join();
 		in_threads(workers, launch_between);
 		puts("between");
 		fflush(stdout);

@@ -446,7 +446,7 @@ void OnUnload(void)
 
 		if (!r->tables || r->base != (uintptr_t)where.dli_fbase)
 			continue;
-		gt_hsa_helper_leave(r);
+		gt_hsa_helper_leave(r, true);
 		unregister_tables(r);
 		gt_core_lock();
 		r->tables = NULL;

@@ -63,6 +63,8 @@ struct helper {
 		at_work; /* true while the helper is, or is about to be, inside the runtime */
 };
 
+_Atomic(gt_hsa_shut_down_fn *) gt_hsa_was_shut_down;
+
 static struct helper helpers[GT_HSA_AGENTS_MAX];
 static _Atomic uint32_t waiting; /* true while another thread is harvesting */
 static _Atomic int32_t process;  /* process that has helpers; its child processes have none */
@@ -283,19 +285,30 @@ static void end_process(void)
  * still has other users, this call was only an additional look. */
 int gt_hsa_core_wrap_hsa_shut_down(const struct gt_call *call)
 {
+	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
+	gt_hsa_shut_down_fn *hook = atomic_load(&gt_hsa_was_shut_down);
+	int status;
+
 	if (keep_helpers_out(&waiting, LEAVE_NS))
-		look_last(gt_hsa_runtime_of(call));
-	atomic_store_explicit(&waiting, 0, memory_order_seq_cst);
-	return ((gt_hsa_core_hsa_shut_down_fn *)call->tap->real)();
+		look_last(r);
+	if (gt_likely(!hook))
+		atomic_store_explicit(&waiting, 0, memory_order_seq_cst);
+	status = ((gt_hsa_core_hsa_shut_down_fn *)call->tap->real)();
+	if (gt_unlikely(hook != NULL)) {
+		hook(r);
+		atomic_store_explicit(&waiting, 0, memory_order_seq_cst);
+	}
+	return status;
 }
 
-void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime)
+void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime, bool is_usable)
 {
 	struct gt_thread *t = gt_thread_own();
 	struct gt_hsa_agent *a;
 
 	keep_helpers_out(&gt_hsa_harvest_over, LEAVE_NS);
-	look_last(runtime);
+	if (is_usable)
+		look_last(runtime);
 	for (uint32_t i = 0; t && (a = gt_hsa_agent_at(i)); i++)
 		for (struct gt_hsa_queue *q = a->runtime == runtime ? a->queues : NULL; q;
 		     q = q->agent_next)

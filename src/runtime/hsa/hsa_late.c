@@ -20,10 +20,27 @@ static struct gt_hsa_runtime *find_runtime(const struct gt_hsa_tables *tables)
 	return NULL;
 }
 
+static bool is_initialised(const struct gt_hsa_runtime *r)
+{
+	uint64_t version = 0;
+
+	return GT_HSA_CORE(r, hsa_system_get_info)(0 /* HSA_SYSTEM_INFO_VERSION_MAJOR */,
+						   &version) == GT_HSA_SUCCESS;
+}
+
+/* Handle a shutdown that gputap does not learn from OnUnload(). The last shutdown restores the
+ * runtime's tables; the next hsa_init() does not change them. */
+static void note_shut_down(struct gt_hsa_runtime *r)
+{
+	if (!r->tables || is_initialised(r))
+		return;
+	gt_hsa_helper_leave(r, false);
+	gt_hsa_attach_tables(r->tables, GT_HSA_IN_PLACE, 0);
+}
+
 static void attach_copy(const struct gt_hsa_mapped *copy)
 {
 	struct gt_hsa_runtime *r;
-	uint64_t version = 0;
 
 	if (!copy->tables) {
 		gt_late_missing(GT_DOMAIN_HSA_CORE,
@@ -35,7 +52,7 @@ static void attach_copy(const struct gt_hsa_mapped *copy)
 		return;
 	r = find_runtime(copy->tables);
 	/* fails before hsa_init(), when there is nothing yet to be found */
-	if (!r || copy->get_info(0 /* HSA_SYSTEM_INFO_VERSION_MAJOR */, &version) != GT_HSA_SUCCESS)
+	if (!r || !is_initialised(r))
 		return;
 	if (!gt_hsa_code_find_loaded(r))
 		gt_late_missing(GT_DOMAIN_HSA_CORE,
@@ -55,6 +72,7 @@ static void attach_runtimes(void)
 	for (size_t i = 0; i < count; i++)
 		attach_copy(&copies[i]);
 	gt_hsa_helper_resume(t);
+	atomic_store(&gt_hsa_was_shut_down, note_shut_down);
 	if (gt_late_wait_for_threads(THREADS_NS))
 		gt_hsa_adopt_begin();
 	else

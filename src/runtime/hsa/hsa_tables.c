@@ -30,7 +30,6 @@ enum {
 struct copy {
 	struct gt_elf object;
 	gt_hsa_core_hsa_status_string_fn *status_string;
-	gt_hsa_core_hsa_system_get_info_fn *get_info;
 	struct gt_hsa_tables *candidates[CANDIDATES];
 	unsigned count;
 };
@@ -108,8 +107,7 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 	if (!gt_symbols_of(&c->object, &symbols))
 		return 0;
 	*(void **)&c->status_string = find_function(&symbols, "hsa_status_string");
-	*(void **)&c->get_info = find_function(&symbols, "hsa_system_get_info");
-	if (!c->status_string || !c->get_info)
+	if (!c->status_string)
 		return 0;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_W)
@@ -163,7 +161,7 @@ size_t gt_hsa_tables_find(struct gt_hsa_mapped *found, size_t most)
 
 		if (!dlopen(c->object.path, RTLD_LAZY | RTLD_NOLOAD))
 			continue; /* closed meanwhile */
-		found[count] = (struct gt_hsa_mapped){c->object.base, NULL, c->get_info};
+		found[count] = (struct gt_hsa_mapped){c->object.base, NULL};
 		for (unsigned n = 0; n < c->count && !found[count].tables; n++)
 			if (is_called_through(c, c->candidates[n]))
 				found[count].tables = c->candidates[n];

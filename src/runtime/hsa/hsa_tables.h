@@ -12,8 +12,6 @@
 struct gt_hsa_mapped {
 	uintptr_t base;
 	struct gt_hsa_tables *tables; /* through which the exports call; NULL: not found */
-	/* the export hsa_system_get_info() */
-	gt_hsa_core_hsa_system_get_info_fn *get_info;
 };
 
 /**

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* hsa_late CODE_OBJECT LIBRARY FOLDER [again]: uses HSA for a while, attaches to the session, and
+ * submits kernels to the queue that it has: `BEFORE` before, then `COUNT` with increasing grids, in
+ * the three ways in which programs reserve packets, a third of them with a signal of their own.
+ * `again` shuts the runtime down afterwards, and does all of it again. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "hsa_program.h"
+
+enum { BEFORE = 7, COUNT = 90, PACKETS = 64 };
+
+static uint64_t reserve(hsa_queue_t *queue, int i)
+{
+	uint64_t index = hsa_queue_load_write_index_relaxed(queue);
+
+	switch (i % 3) {
+	case 0: return hsa_queue_add_write_index_screlease(queue, 1);
+	case 1: hsa_queue_store_write_index_screlease(queue, index + 1); return index;
+	default:
+		if (hsa_queue_cas_write_index_scacq_screl(queue, index, index + 1) != index)
+			exit(2);
+		return index;
+	}
+}
+
+static void submit(hsa_queue_t *queue, uint64_t kernel, int i, hsa_signal_t done)
+{
+	hsa_kernel_dispatch_packet_t d =
+		hsa_program_dispatch(kernel, NULL, (uint32_t)i + 1, 1, done);
+	uint64_t index = reserve(queue, i);
+	hsa_kernel_dispatch_packet_t *slot =
+		(hsa_kernel_dispatch_packet_t *)queue->base_address + index % queue->size;
+
+	while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
+		;
+	memcpy((char *)slot + 4, (char *)&d + 4, sizeof d - 4);
+	__atomic_store_n((uint32_t *)slot,
+			 (uint32_t)d.setup << 16 | HSA_PACKET_TYPE_KERNEL_DISPATCH | BARRIER_BIT |
+				 SYSTEM_FENCES,
+			 __ATOMIC_RELEASE);
+	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+static void submit_all(hsa_queue_t *queue, uint64_t kernel, int from, int count)
+{
+	hsa_signal_t last = {0};
+
+	for (int i = from; i < from + count; i++) {
+		hsa_signal_t done = {0};
+
+		if (i % 3 == 2 || i == from + count - 1)
+			done = hsa_program_signal(1);
+		submit(queue, kernel, i, done);
+		if (!done.handle)
+			continue;
+		if (last.handle) {
+			hsa_program_wait(last);
+			MUST(hsa_signal_destroy(last));
+		}
+		last = done;
+	}
+	hsa_program_wait(last);
+	MUST(hsa_signal_destroy(last));
+}
+
+static void attach(const char *library, const char *folder)
+{
+	int (*call)(const char *);
+
+	*(void **)&call = dlsym(dlopen(library, RTLD_NOW), "gputap_attach");
+	printf("attach %d\n", call(folder));
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	struct hsa_program p;
+	hsa_queue_t *queue;
+	uint64_t kernel;
+
+	for (int round = 0; round < (argc > 4 ? 2 : 1); round++) {
+		memset(&p, 0, sizeof p);
+		hsa_program_start(&p);
+		hsa_program_load(&p, argv[1]);
+		kernel = hsa_program_kernel(&p, "nothing");
+		queue = hsa_program_queue(&p, PACKETS, NULL, NULL);
+		if (!round) {
+			submit_all(queue, kernel, 0, BEFORE);
+			attach(argv[2], argv[3]);
+		}
+		submit_all(queue, kernel, 0, COUNT);
+		MUST(hsa_queue_destroy(queue));
+		MUST(hsa_shut_down());
+	}
+	return 0;
+}
