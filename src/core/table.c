@@ -91,8 +91,9 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 				continue;
 			table->taps[i].real = (void *)(uintptr_t)target[entry];
 			table->taps[i].left_out = !gt_contexts_ask(op);
-			if (!table->taps[i].left_out)
-				out[entry] = gt_table_tap(table, i);
+			if (!table->taps[i].left_out) /* the program may be reading the table */
+				__atomic_store_n(&out[entry], gt_table_tap(table, i),
+						 __ATOMIC_RELEASE);
 		}
 		gt_contexts_apply(table);
 	}
@@ -112,11 +113,15 @@ void gt_table_extend(struct gt_table *table, void **out)
 	gt_core_lock();
 	for (uint32_t i = 0; i < table->operation_count; i++) {
 		const struct gt_operation *op = &table->operations[i];
+		void *real = table->taps[i].real;
 
-		if (!table->taps[i].real || !table->taps[i].left_out || !gt_contexts_ask(op))
+		if (!real || !table->taps[i].left_out || !gt_contexts_ask(op))
 			continue;
-		table->taps[i].left_out = false;
-		out[op->table_offset / sizeof(void *)] = gt_table_tap(table, i);
+		/* fails if a tool has put its function there, which then stays the only one */
+		if (__atomic_compare_exchange_n(&out[op->table_offset / sizeof(void *)], &real,
+						gt_table_tap(table, i), false, __ATOMIC_RELEASE,
+						__ATOMIC_RELAXED))
+			table->taps[i].left_out = false;
 	}
 	gt_contexts_apply(table);
 	gt_core_unlock();

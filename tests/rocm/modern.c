@@ -65,6 +65,35 @@ static int is_set(const char *name)
 	return getenv(name) && *getenv(name);
 }
 
+static struct registration {
+	const char *name;
+	uint64_t version, instance;
+	void *table;
+} kept[32];
+static _Atomic unsigned kept_count;
+
+int rocprofiler_register_invoke_all_registrations(void);
+
+static int find_tools(set_api_table_fn **take)
+{
+	const char *named = getenv("ROCPROFILER_REGISTER_LIBRARY");
+
+	if (!is_set("ROCPROFILER_REGISTER_FORCE_LOAD") && !is_set("ROCP_TOOL_LIBRARIES") &&
+	    !is_set("ROCPROFILER_REGISTER_LIBRARY") &&
+	    !dlsym(RTLD_DEFAULT, "rocprofiler_configure"))
+		return 0;
+	*take = (set_api_table_fn *)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
+	if (!*take) {
+		void *sdk =
+			dlopen(named ? named : "librocprofiler-sdk.so", RTLD_GLOBAL | RTLD_LAZY);
+
+		*take = sdk ? (set_api_table_fn *)dlsym(sdk, "rocprofiler_set_api_table") : NULL;
+	}
+	if (!*take)
+		abort(); /* as in the real library */
+	return 1;
+}
+
 int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(void),
 					   uint32_t version, void **tables, uint64_t count,
 					   struct registration_id *id)
@@ -72,25 +101,29 @@ int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(
 	static _Atomic uint64_t instances[8];
 	static const char *const names[] = {"hsa",   "hip",  "hip_compiler",
 					    "roctx", "rccl", "rocjpeg"};
-	set_api_table_fn *take =
-		(set_api_table_fn *)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
+	set_api_table_fn *take;
 	uint64_t instance = 0;
 
 	(void)import, (void)id;
-	if (!is_set("ROCPROFILER_REGISTER_FORCE_LOAD") && !is_set("ROCP_TOOL_LIBRARIES") &&
-	    !dlsym(RTLD_DEFAULT, "rocprofiler_configure"))
-		return 1; /* no tools */
-	if (!take) {
-		void *sdk = dlopen("librocprofiler-sdk.so", RTLD_GLOBAL | RTLD_LAZY);
-
-		take = sdk ? (set_api_table_fn *)dlsym(sdk, "rocprofiler_set_api_table") : NULL;
-	}
-	if (!take)
-		abort(); /* as in the real library */
 	for (int i = 0; i < 6; i++)
 		if (!strcmp(name, names[i]))
 			instance = instances[i]++;
+	if (kept_count < 32)
+		kept[kept_count++] = (struct registration){name, version, instance, *tables};
+	if (!find_tools(&take))
+		return 1; /* no tools */
 	return take(name, version, instance, tables, count) ? 6 : 0;
+}
+
+int rocprofiler_register_invoke_all_registrations(void)
+{
+	set_api_table_fn *take;
+
+	for (unsigned i = 0; i < kept_count; i++)
+		if (find_tools(&take) &&
+		    take(kept[i].name, kept[i].version, kept[i].instance, &kept[i].table, 1))
+			return 6;
+	return 0;
 }
 
 #elif defined HIP
@@ -538,8 +571,36 @@ static int collectives(void)
 	return 0;
 }
 
+/* Use the libraries before they are traced. For each line of stdin, attach to the session in that
+ * folder, use the libraries, and print a line. */
+static int attach_late(const char *library)
+{
+	int (*attach)(const char *);
+	char folder[4096];
+	struct unique_id id;
+
+	hip(NULL);
+	hsa_init();
+	ncclGetUniqueId(&id);
+	puts("ready");
+	fflush(stdout);
+	while (fgets(folder, sizeof folder, stdin)) {
+		folder[strcspn(folder, "\n")] = '\0';
+		*(void **)&attach = dlsym(dlopen(library, RTLD_NOW), "gputap_attach");
+		printf("attach %d", attach(folder));
+		hip(NULL);
+		hsa_signal_load(41);
+		ncclGetUniqueId(&id);
+		printf(", %s\n", getenv("ROCPROFILER_REGISTER_LIBRARY") ? "variables" : "done");
+		fflush(stdout);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 2 && !strcmp(argv[1], "late"))
+		return attach_late(argv[2]);
 	if (argc > 1 && !strcmp(argv[1], "collectives"))
 		return collectives();
 	if (argc > 1 && !strcmp(argv[1], "extensions"))

@@ -16,8 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/emit.h"
+#include "core/late.h"
 #include "core/recording.h"
 #include "core/subscriber.h"
 #include "core/table.h"
@@ -49,6 +51,9 @@ GT_PROVIDE(gt_registered) = {
 	.taken = taken_rccl,
 };
 
+/* true while librocprofiler-register passes on tables that it has passed on before */
+static _Atomic bool is_repeated;
+
 /* Take one table, which starts with its size in bytes. */
 static int take_sized(const struct gt_registered *r, uint64_t version, void *theirs)
 {
@@ -58,8 +63,10 @@ static int take_sized(const struct gt_registered *r, uint64_t version, void *the
 	if (!gt_recording.session)
 		return 0;
 	for (uint32_t i = 0; i < GT_INSTANCES; i++)
-		if (atomic_load(&r->taken[i]) == theirs)
+		if (atomic_load(&r->taken[i]) == theirs) {
+			gt_table_extend(&r->tables[i], theirs);
 			return 0;
+		}
 	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
 		if (r->may_take && !r->may_take(r->domain, i))
 			continue;
@@ -79,7 +86,7 @@ static int take_sized(const struct gt_registered *r, uint64_t version, void *the
 /* Offer a table of functions that gputap does not know, unchanged, to subscribers to tables. */
 static int offer_unknown_table(const char *name, uint64_t version, uint64_t instance, void *theirs)
 {
-	if (gt_recording.session)
+	if (gt_recording.session && !atomic_load(&is_repeated))
 		gt_subscribers_offer(name, (uint32_t)instance, version, theirs,
 				     *(const uint64_t *)theirs);
 	return 0;
@@ -223,7 +230,7 @@ static int offer_tables(const char *name, uint64_t version, uint64_t instance, v
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(name, names[i]))
 			status = SUCCESS;
-	next = find_sdk();
+	next = atomic_load(&is_repeated) ? NULL : find_sdk();
 	if (status == SUCCESS)
 		take_tables(name, version, instance, tables, count);
 	if (next)
@@ -247,3 +254,125 @@ int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t insta
 	gt_tools_take_tables(false);
 	return status;
 }
+
+/* In a running program ------------------------------------------------------------- */
+
+/* librocprofiler-register keeps the tables that libraries have registered, and has a function for
+ * attaching tools that passes them on again (since ROCm 6.2). It looks for the receiver as at a
+ * registration: in variables of the environment, and then in the library that they name. */
+
+#define INVOKE "rocprofiler_register_invoke_all_registrations"
+enum { REGISTER_SUCCESS = 0, REGISTER_DEADLOCK = 2, TRIES = 100, PAUSE_NS = 1000000 };
+
+static const char *const register_variables[] = {"ROCPROFILER_REGISTER_FORCE_LOAD",
+						 "ROCPROFILER_REGISTER_LIBRARY"};
+enum { REGISTER_VARIABLES = sizeof register_variables / sizeof *register_variables };
+
+/* Return the name under which dlopen() finds this library, or NULL if another copy would be
+ * opened. */
+static const char *own_name(void)
+{
+	set_api_table_fn *found;
+	Dl_info where;
+	void *handle;
+
+	if (!dladdr(register_variables, &where) || !where.dli_fname)
+		return NULL;
+	handle = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!handle)
+		return NULL;
+	found = (set_api_table_fn *)(uintptr_t)dlsym(handle, "rocprofiler_set_api_table");
+	dlclose(handle);
+	return found == rocprofiler_set_api_table ? where.dli_fname : NULL;
+}
+
+/* Let librocprofiler-register pass on all tables. Another library may be registering, which is
+ * refused at the same time. */
+static int invoke_all(int (*invoke)(void))
+{
+	const struct timespec pause = {0, PAUSE_NS};
+	int status = REGISTER_DEADLOCK;
+
+	for (int i = 0; i < TRIES && status == REGISTER_DEADLOCK; i++) {
+		status = invoke();
+		if (status == REGISTER_DEADLOCK)
+			nanosleep(&pause, NULL);
+	}
+	return status;
+}
+
+/* Call @invoke with the variables set, and restore them, because children of the program inherit
+ * them. */
+static int invoke_with_variables(int (*invoke)(void), const char *own)
+{
+	const char *values[REGISTER_VARIABLES] = {"1", own};
+	char *saved[REGISTER_VARIABLES];
+	int status;
+
+	for (int i = 0; i < REGISTER_VARIABLES; i++) {
+		const char *users = getenv(register_variables[i]);
+
+		saved[i] = users ? strdup(users) : NULL;
+		setenv(register_variables[i], values[i], 1);
+	}
+	status = invoke_all(invoke);
+	for (int i = 0; i < REGISTER_VARIABLES; i++) {
+		if (saved[i])
+			setenv(register_variables[i], saved[i], 1);
+		else
+			unsetenv(register_variables[i]);
+		free(saved[i]);
+	}
+	return status;
+}
+
+/* Add the taps that an earlier session did not request. Return false if no table is known. */
+static bool extend_taken(void)
+{
+	bool found = false;
+
+	for (const struct gt_registered *r = GT_PROVIDED(gt_registered);
+	     r < GT_PROVIDED_END(gt_registered); r++)
+		for (uint32_t i = 0; r->taken && i < GT_INSTANCES; i++) {
+			void *theirs = atomic_load(&r->taken[i]);
+
+			if (theirs)
+				gt_table_extend(&r->tables[i], theirs);
+			found |= theirs != NULL;
+		}
+	return found;
+}
+
+static void attach_registered(void)
+{
+	char path[PATH_MAX], sdk[PATH_MAX];
+	int (*invoke)(void) = NULL;
+	const char *own = own_name(), *why = NULL;
+	bool is_known = extend_taken();
+	void *handle =
+		find_mapped(REGISTER_NAME, path) ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+
+	if (!handle)
+		return;
+	*(void **)&invoke = dlsym(handle, INVOKE);
+	if (!invoke)
+		why = "this version of librocprofiler-register does not pass on tables again";
+	else if (find_mapped(SDK_NAME, sdk))
+		why = is_known ? "" : "a librocprofiler-sdk has taken their tables";
+	else if (!own)
+		why = "libgputap cannot be opened by its name";
+	atomic_store(&is_repeated, true);
+	if (!why && invoke_with_variables(invoke, own) != REGISTER_SUCCESS)
+		why = "librocprofiler-register refused to pass on their tables";
+	atomic_store(&is_repeated, false);
+	dlclose(handle);
+	if (why && *why) {
+		snprintf(
+			path, sizeof path,
+			"calls of ROCm libraries that register their tables (HIP, ROCTx, RCCL): %s",
+			why);
+		gt_late_missing(GT_DOMAIN_HIP, path);
+	}
+}
+
+GT_PROVIDE(gt_late) = {.name = "rocprofiler-register", .attach = attach_registered};

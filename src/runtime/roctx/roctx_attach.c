@@ -110,15 +110,16 @@ static bool take_instance(int instance)
 		free == GT_ATTACH_LAYER);
 }
 
-/* Return the instance for a library's tables; -EALREADY: they already have an instance. */
-static int find_instance(void *core)
+/* Return the instance for a library's tables. *known: set to true if they have one already */
+static int find_instance(void *core, bool *known)
 {
 	int found = -ENOSPC;
 
 	gt_core_lock();
 	for (int i = 0; i < GT_INSTANCES; i++)
 		if (instances[i].core == core)
-			found = -EALREADY;
+			found = i;
+	*known = found >= 0;
 	for (int i = 0; i < GT_INSTANCES && found == -ENOSPC; i++)
 		if (take_instance(i)) {
 			instances[i].core = core;
@@ -128,44 +129,59 @@ static int find_instance(void *core)
 	return found;
 }
 
-/* Take the library's core, control and name tables, each starting with its size in bytes. @count:
- * number of tables. Return 0, also for known tables; -EINVAL; -ENOSPC: all instances are in use,
- * which an event reports. */
-static int take_tables(uint64_t version, void **tables, uint64_t count)
+static void register_tables(int n, uint64_t version, struct functions *const *from, uint64_t count)
 {
-	struct functions *const *from = (struct functions *const *)tables;
-	int n;
-
-	if (count < 1 || !tables || !tables[0])
-		return -EINVAL;
-	if (!gt_recording.session)
-		return 0;
-	n = find_instance(tables[0]);
-	if (n == -EALREADY)
-		return 0;
-	if (n < 0) {
-		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_ROCTX, 0,
-			       "a copy of the ROCTx library, because too many copies are loaded");
-		return n;
-	}
 	for (uint64_t t = 0; t < TABLES && t < count; t++)
 		for (uint64_t i = 0; i < parts[t].count && i < entries(from[t]); i++)
 			instances[n].real.entries[parts[t].first + i] = from[t]->entries[i];
 	gt_roctx_tables[n].version = version;
 	gt_table_register(&gt_roctx_tables[n], (const void *const *)&instances[n].real,
 			  sizeof instances[n].real, (void **)&instances[n].taps);
-	gt_runtime_module_of(GT_DOMAIN_ROCTX, tables[0], "rocprofiler-register", version);
-	for (uint64_t t = 0; t < TABLES && t < count; t++) {
+	gt_runtime_module_of(GT_DOMAIN_ROCTX, from[0], "rocprofiler-register", version);
+	for (uint64_t t = 0; t < TABLES && t < count; t++)
 		if (entries(from[t]) != parts[t].count)
 			gt_event_write(gt_thread_own(), GT_EVENT_TABLE, GT_DOMAIN_ROCTX,
 				       entries(from[t]), gt_roctx_tables[n].name);
-		for (uint64_t i = 0; i < parts[t].count && i < entries(from[t]); i++) {
-			void *tap = find_front(n, parts[t].first + (uint32_t)i);
+}
 
-			if (tap != instances[n].real.entries[parts[t].first + i])
-				__atomic_store_n(&from[t]->entries[i], tap, __ATOMIC_RELEASE);
+/* Write the taps into all entries that contain the library's function. */
+static void write_taps(int n, struct functions *const *from, uint64_t count)
+{
+	for (uint64_t t = 0; t < TABLES && t < count; t++)
+		for (uint64_t i = 0; i < parts[t].count && i < entries(from[t]); i++) {
+			void *tap = find_front(n, parts[t].first + (uint32_t)i),
+			     *real = instances[n].real.entries[parts[t].first + i];
+
+			if (tap != real)
+				__atomic_compare_exchange_n(&from[t]->entries[i], &real, tap, false,
+							    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 		}
+}
+
+/* Take the library's core, control and name tables, each starting with its size in bytes. @count:
+ * number of tables. Return 0, also for known tables; -EINVAL; -ENOSPC: all instances are in use,
+ * which an event reports. */
+static int take_tables(uint64_t version, void **tables, uint64_t count)
+{
+	struct functions *const *from = (struct functions *const *)tables;
+	bool known;
+	int n;
+
+	if (count < 1 || !tables || !tables[0])
+		return -EINVAL;
+	if (!gt_recording.session)
+		return 0;
+	n = find_instance(tables[0], &known);
+	if (n < 0) {
+		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_ROCTX, 0,
+			       "a copy of the ROCTx library, because too many copies are loaded");
+		return n;
 	}
+	if (known)
+		gt_table_extend(&gt_roctx_tables[n], (void **)&instances[n].taps);
+	else
+		register_tables(n, version, from, count);
+	write_taps(n, from, count);
 	return 0;
 }
 
