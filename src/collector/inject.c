@@ -59,10 +59,12 @@ struct inject {
 
 static void pause_ns(uint64_t ns)
 {
-	const struct timespec nap = {.tv_sec = (time_t)(ns / SECONDS_NS),
-				     .tv_nsec = (long)(ns % SECONDS_NS)};
+	struct timespec nap = {.tv_sec = (time_t)(ns / SECONDS_NS),
+			       .tv_nsec = (long)(ns % SECONDS_NS)};
 
-	nanosleep(&nap, NULL);
+	/* the tracer's timer interrupts it */
+	while (nanosleep(&nap, &nap) && errno == EINTR)
+		;
 }
 
 static int say_ended(struct inject *i)

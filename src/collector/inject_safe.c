@@ -7,8 +7,8 @@
  *     only from registers that the handler may change.
  *  2. The innermost frame is either the program's own code, or a system call that waits. Anywhere
  *     else in libc, a function without a frame of its own may have been called from malloc.
- *  3. If unwinding stops halfway (generated code, missing tables), the thread must wait in a call
- *     that neither malloc nor the dynamic linker makes. Then it is not in malloc, and malloc calls
+ *  3. If unwinding stops halfway (generated code, missing tables), or there are frames of a module
+ *     that an allocator was linked into, the thread must wait in a call that neither malloc nor the dynamic linker makes. Then it is not in malloc, and malloc calls
  *     nothing that could call back, except through a signal: no word on the whole stack may be the
  *     address to which a signal handler returns.
  *
@@ -43,10 +43,13 @@ static bool is_among(long number, const long *list, size_t count)
 
 /* The kernel resumes these after a stop, without a trace. */
 static const long waits[] = {
-	SYS_poll,   SYS_ppoll,  SYS_select, SYS_pselect6, SYS_nanosleep, SYS_clock_nanosleep,
-	SYS_wait4,  SYS_waitid, SYS_pause,  SYS_accept,   SYS_accept4,   SYS_rt_sigsuspend,
-	SYS_msgrcv,
+	SYS_poll,      SYS_ppoll,           SYS_select,  SYS_pselect6,
+	SYS_nanosleep, SYS_clock_nanosleep, SYS_wait4,   SYS_waitid,
+	SYS_pause,     SYS_accept,          SYS_accept4, SYS_rt_sigsuspend,
+	SYS_msgrcv,    SYS_restart_syscall,
 };
+/* Among these, restart_syscall() is the rest of one with a time-out that was interrupted before. */
+static const long sleeps[] = {SYS_nanosleep, SYS_clock_nanosleep, SYS_restart_syscall};
 /* These end with EINTR after a stop, or may do so. */
 static const long repeats[] = {
 	SYS_epoll_wait,      SYS_epoll_pwait, SYS_epoll_pwait2, SYS_semop,   SYS_semtimedop,
@@ -90,12 +93,15 @@ enum gt_inject_rank gt_inject_rank(const struct gt_inject_call *c)
 }
 
 /* Return true if neither malloc nor the dynamic linker waits in this call. Other allocators sleep
- * while they wait for a lock. */
-static bool is_plain_wait(const struct gt_inject_target *t, const struct gt_inject_call *c)
+ * while they wait for a lock. None waits for a condition, a semaphore or the end of a thread.
+ * @is_whole: the thread's stack is known. */
+static bool is_plain_wait(const struct gt_inject_target *t, const struct gt_inject_call *c,
+			  bool is_in_libc, bool is_whole)
 {
-	if (!c->is_in_wait ||
-	    (t->has_allocator && (c->number == SYS_nanosleep || c->number == SYS_clock_nanosleep)))
+	if (!c->is_in_wait || (t->has_allocator && IS_AMONG(c->number, sleeps)))
 		return false;
+	if (c->number == SYS_futex)
+		return is_whole && is_in_libc && (c->args[0] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
 	return IS_AMONG(c->number, waits) ||
 	       (IS_AMONG(c->number, repeats) && c->number != SYS_read);
 }
@@ -149,22 +155,28 @@ enum gt_inject_safety gt_inject_judge(struct gt_inject_target *t,
 				      const struct gt_remote_registers *registers,
 				      const struct gt_inject_call *call)
 {
+	const bool is_in_libc = gt_inject_in_range(&t->libc, registers->pc);
 	uintptr_t pcs[GT_REMOTE_FRAMES];
-	unsigned count, end;
+	bool is_whole, is_mixed = false;
+	unsigned count;
 
 	if (registers->sp % sizeof(uintptr_t) || IS_AMONG(call->number, partial) || is_lock(call))
 		return GT_INJECT_UNSAFE;
-	if (gt_inject_in_range(&t->libc, registers->pc) &&
-	    (!call->is_in_wait || gt_inject_rank(call) >= GT_INJECT_RUNS))
+	if (is_in_libc && (!call->is_in_wait || gt_inject_rank(call) >= GT_INJECT_RUNS))
 		return GT_INJECT_UNSAFE;
 	gt_remote_begin(&t->look, (uint32_t)t->pid);
 	gt_remote_fetch_stack(&t->look, registers->sp);
-	end = gt_remote_unwind(&t->modules, &t->look, registers, pcs, &count);
-	for (unsigned i = 0; i < count; i++)
+	is_whole =
+		gt_remote_unwind(&t->modules, &t->look, registers, pcs, &count) == GT_FRAMES_WHOLE;
+	for (unsigned i = 0; i < count; i++) {
 		if (gt_inject_is_unsafe(t, pcs[i]) || is_signal_frame(t, pcs[i], i == 0))
 			return GT_INJECT_UNSAFE;
-	if (end == GT_FRAMES_WHOLE)
+		is_mixed |= gt_inject_is_mixed(t, pcs[i]);
+	}
+	if (is_whole && !is_mixed)
 		return GT_INJECT_SAFE;
-	return is_plain_wait(t, call) && has_no_handler(t, registers->sp) ? GT_INJECT_SAFE
-									  : GT_INJECT_UNKNOWN;
+	return is_plain_wait(t, call, is_in_libc, is_whole) &&
+			       (is_whole || has_no_handler(t, registers->sp))
+		       ? GT_INJECT_SAFE
+		       : GT_INJECT_UNKNOWN;
 }

@@ -9,7 +9,8 @@
  *   threads    lists of stacks (pthread_create, _exit, _detach, set*id), which have their own lock
  *   fork, exit half of the process's state is locked or already destroyed
  *   ld.so      the lock of thread-local storage, lazy binding
- *   other allocators   a module that defines malloc() for the process: all of its code
+ *   other allocators   a module that defines malloc() for the process: all of its code, which for a
+ *              program that an allocator is linked into says nothing about the program's functions
  * Not unsafe are locks of stdio and locale, which pthread_create() does not take: the worker may
  * need them, but the stopped thread runs again by then. */
 #include "collector/inject_target.h"
@@ -55,6 +56,28 @@ bool gt_inject_is_unsafe(const struct gt_inject_target *t, uintptr_t pc)
 		if (gt_inject_in_range(&t->unsafe[i], pc))
 			return true;
 	return false;
+}
+
+bool gt_inject_is_mixed(const struct gt_inject_target *t, uintptr_t pc)
+{
+	for (unsigned i = 0; i < t->mixed_count; i++)
+		if (gt_inject_in_range(&t->mixed[i], pc))
+			return true;
+	return false;
+}
+
+/* Note a module that defines malloc() for the process. A library made for that is unsafe. In a
+ * program that an allocator is linked into, nothing says which functions are the allocator's. */
+static void add_allocator(struct gt_inject_target *t, const char *name, uintptr_t from,
+			  uintptr_t to)
+{
+	t->has_allocator = true;
+	if (strstr(name, "malloc") && strstr(name, ".so"))
+		add_unsafe(t, from, to);
+	else if (t->mixed_count < GT_INJECT_MIXED)
+		t->mixed[t->mixed_count++] = (struct gt_inject_range){from, to};
+	else
+		add_unsafe(t, from, to);
 }
 
 /* The functions that malloc.c exports. */
@@ -279,8 +302,7 @@ static int meet_module(struct gt_inject_target *t, const struct gt_remote_module
 				     t->pid, sanitizer);
 	for (size_t i = 0; i < sizeof allocators / sizeof *allocators; i++)
 		if (gt_inject_symbols_find(&s, allocators[i], NULL)) {
-			t->has_allocator = true;
-			add_unsafe(t, start, end);
+			add_allocator(t, base_name(module->path), start, end);
 			break;
 		}
 	return 0;
@@ -347,6 +369,7 @@ static int read_modules(struct gt_inject_target *t, struct gt_inject_why *why)
 	size_t libcs = 0;
 
 	t->unsafe_count = 0;
+	t->mixed_count = 0;
 	t->has_allocator = false;
 	for (size_t i = 0; i < t->modules.count; i++)
 		libcs += is_libc(base_name(t->modules.list[i].path));

@@ -13,7 +13,7 @@
 #include "collector/remote_memory.h"
 #include "collector/remote_modules.h"
 
-enum { GT_INJECT_RANGES = 256, GT_INJECT_TEXT = 640 };
+enum { GT_INJECT_RANGES = 256, GT_INJECT_MIXED = 8, GT_INJECT_TEXT = 640 };
 
 /* A failure: the sentence is complete and names the way out. */
 struct gt_inject_why {
@@ -41,8 +41,11 @@ struct gt_inject_target {
 	/* libc's code. A thread that was interrupted here is at no safe place, unless it waits in a
 	 * system call */
 	struct gt_inject_range libc;
-	/* an allocator other than libc's: its functions may call each other without a frame */
-	bool has_allocator;
+	/* modules that define malloc() for the process, but also do other things: a frame there
+	 * proves nothing */
+	struct gt_inject_range mixed[GT_INJECT_MIXED];
+	unsigned mixed_count;
+	bool has_allocator; /* other than libc's */
 	uintptr_t pthread_create;
 	uintptr_t instruction;          /* `syscall` in libc */
 	struct gt_inject_job functions; /* only the members that are addresses of functions */
@@ -60,6 +63,8 @@ bool gt_inject_target_refresh(struct gt_inject_target *t);
 
 /* Return true if a frame at @pc forbids pthread_create(). */
 bool gt_inject_is_unsafe(const struct gt_inject_target *t, uintptr_t pc);
+/* Return true if a frame at @pc may be an allocator's. */
+bool gt_inject_is_mixed(const struct gt_inject_target *t, uintptr_t pc);
 
 static inline bool gt_inject_in_range(const struct gt_inject_range *r, uintptr_t pc)
 {

@@ -22,13 +22,14 @@
  * (20 to 100 us) the thread has foreign registers and crashes. Until 3, it stays in pause() of our
  * code for ever, without any lock; the worker ends after 20 s and leaves the pages.
  *
+ * The thread's priority is raised from 1 to 3, too: a thread that keeps it has crashed anyway.
+ *
  * Waits are blocking. A timer interrupts them, so that deadlines are noticed. */
 #include "collector/inject_thread.h"
 
 #include <assert.h>
 #include <elf.h>
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -36,7 +37,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -44,9 +44,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/inject_priority.h"
 #include "collector/inject_seccomp.h"
 #include "util/clock_ns.h"
-#include "util/short_slice.h"
 
 #ifndef PTRACE_GET_RSEQ_CONFIGURATION
 #define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
@@ -100,6 +100,7 @@ struct victim {
 	int signal;      /* a signal that stopped the thread first, to be delivered; 0: none */
 	bool is_changed; /* registers or mask differ from the saved ones */
 	bool is_in_call; /* in a stop of the second kind */
+	struct gt_inject_priority priority; /* before it was raised */
 };
 
 /* Waits ------------------------------------------------------------------------------------- */
@@ -115,7 +116,6 @@ int gt_inject_tracer_init(struct gt_inject_tracer *t)
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMAX};
 	const struct itimerspec every = {.it_interval.tv_nsec = (long)TICK_NS,
 					 .it_value.tv_nsec = (long)TICK_NS};
-	const struct sched_param first = {.sched_priority = 1};
 	sigset_t set;
 
 	event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
@@ -125,11 +125,7 @@ int gt_inject_tracer_init(struct gt_inject_tracer *t)
 	    timer_create(CLOCK_MONOTONIC, &event, &t->timer))
 		return -errno;
 	timer_settime(t->timer, 0, &every, NULL);
-	/* a stopped thread waits until this one has a processor. The thread ends soon, so that
-	 * nothing is restored */
-	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first) &&
-	    setpriority(PRIO_PROCESS, (id_t)event.sigev_notify_thread_id, -20))
-		gt_short_slice_take();
+	t->is_first = gt_inject_priority_take();
 	return 0;
 }
 
@@ -291,6 +287,7 @@ static void resume(struct gt_inject_tracer *t, struct victim *v)
 	}
 	ptrace(PTRACE_SETREGS, v->tid, NULL, &v->saved);
 	ptrace(PTRACE_DETACH, v->tid, NULL, (void *)(intptr_t)v->signal);
+	gt_inject_priority_return(v->tid, &v->priority);
 	ns = gt_clock_ns(CLOCK_MONOTONIC) - v->start_ns;
 	t->longest_ns = ns > t->longest_ns ? ns : t->longest_ns;
 }
@@ -512,6 +509,7 @@ static enum gt_inject_outcome create_worker(struct gt_inject_tracer *t, struct v
 			      t->target->pid);
 		return GT_INJECT_FAILED;
 	}
+	gt_inject_priority_lend(v->tid, &v->priority);
 	v->is_changed = true;
 	ptrace(PTRACE_SETSIGMASK, v->tid, (void *)MASK_BYTES, &all);
 	error = map_pages(t, v);
@@ -636,6 +634,8 @@ enum gt_inject_outcome gt_inject_try(struct gt_inject_tracer *t, pid_t tid, uint
 		t->late[t->late_count++] = tid;
 	if (stop != STOP_REACHED || ptrace(PTRACE_GETREGS, tid, NULL, &v.saved))
 		return GT_INJECT_PASSED;
+	if (t->is_first)
+		v.start_ns = gt_clock_ns(CLOCK_MONOTONIC);
 	if (status >> 16 != EVENT_STOP) { /* a signal came first */
 		v.signal = WSTOPSIG(status);
 		resume(t, &v);

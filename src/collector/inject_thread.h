@@ -26,6 +26,9 @@ struct gt_inject_tracer {
 	unsigned late_count;
 	timer_t timer;           /* interrupts waits, with SIGRTMAX */
 	struct sigaction before; /* of SIGRTMAX */
+	/* this thread has a real-time priority, so that it notices a stop at once. Otherwise the
+	 * time in which a thread has not stopped yet counts as stopped */
+	bool is_first;
 	/* extended registers of the stopped thread; AMX needs 11 KiB */
 	uint8_t state[GT_INJECT_STATE_BYTES] __attribute__((aligned(64)));
 };
