@@ -29,7 +29,7 @@
 #include "collector/inject_symbols.h"
 #include "collector/proc_files.h"
 
-enum { LINKS_MOST = 4096, INSTRUCTION_BYTES = 64, DEBUG_MAP = 8 };
+enum { HEADERS_MOST = 64, LINKS_MOST = 4096, INSTRUCTION_BYTES = 64, DEBUG_MAP = 8 };
 
 int gt_inject_say(struct gt_inject_why *why, int status, const char *format, ...)
 {
@@ -246,26 +246,56 @@ static bool is_in_list(struct gt_inject_target *t, uintptr_t base)
 	return false;
 }
 
+/* Read the path of the program's dynamic linker. Return false if it has none. */
+static bool read_interpreter(pid_t pid, char path[PATH_MAX])
+{
+	ElfW(Phdr) segments[HEADERS_MOST];
+	ElfW(Ehdr) file;
+	char link[64];
+	size_t bytes, n;
+	bool found = false;
+	int fd;
+
+	snprintf(link, sizeof link, "/proc/%d/exe", pid);
+	fd = open(link, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = pread(fd, &file, sizeof file, 0) == sizeof file ? file.e_phnum : 0;
+	bytes = n * sizeof *segments;
+	if (n > HEADERS_MOST || pread(fd, segments, bytes, (off_t)file.e_phoff) != (ssize_t)bytes)
+		n = 0;
+	for (size_t i = 0; i < n && !found; i++) {
+		ssize_t got;
+
+		if (segments[i].p_type != PT_INTERP || segments[i].p_filesz >= PATH_MAX)
+			continue;
+		got = pread(fd, path, segments[i].p_filesz, (off_t)segments[i].p_offset);
+		path[got > 0 ? got : 0] = '\0';
+		found = true;
+	}
+	close(fd);
+	return found;
+}
+
 static int say_no_libc(const struct gt_inject_target *t, struct gt_inject_why *why)
 {
-	const uint32_t *const pid = &t->modules.pid;
+	char path[PATH_MAX];
 
-	for (size_t i = 0; i < t->modules.count; i++)
-		if (!strncmp(base_name(t->modules.list[i].path), "ld-musl", 7))
-			return gt_inject_say(why, -ENOTSUP,
-					     "process %u uses musl's C library, which cannot load "
-					     "gputap's libraries: build the program for glibc",
-					     *pid);
-	for (size_t i = 0; i < t->modules.count; i++)
-		if (is_loader(base_name(t->modules.list[i].path)))
-			return gt_inject_say(why, -ENOTSUP,
-					     "process %u does not use glibc: build the program for "
-					     "glibc",
-					     *pid);
+	if (!read_interpreter(t->pid, path))
+		return gt_inject_say(
+			why, -ENOTSUP,
+			"process %d is linked statically, so that nothing can be loaded "
+			"into it: link the program dynamically",
+			t->pid);
+	if (strstr(path, "musl"))
+		return gt_inject_say(why, -ENOTSUP,
+				     "process %d uses musl's C library, which cannot load gputap's "
+				     "libraries: build the program for glibc",
+				     t->pid);
 	return gt_inject_say(why, -ENOTSUP,
-			     "process %u is linked statically, so that nothing can be loaded into "
-			     "it: link the program dynamically",
-			     *pid);
+			     "process %d does not use glibc (its dynamic linker is %.200s): build "
+			     "the program for glibc",
+			     t->pid, path);
 }
 
 static const char *find_sanitizer(const struct gt_inject_symbols *s)
