@@ -45,9 +45,10 @@ void gt_inject_priority_lend(pid_t tid, struct gt_inject_priority *before)
 		before->size = 0;
 		return;
 	}
-	raised = *before;
-	raised.nice = NICE_FIRST;
-	raised.flags |= RESET_ON_FORK;
+	raised = (struct gt_inject_priority){.size = sizeof raised,
+					     .policy = SCHED_FIFO,
+					     .flags = RESET_ON_FORK,
+					     .priority = 1};
 	if (syscall(SYS_sched_setattr, tid, &raised, 0))
 		before->size = 0;
 }

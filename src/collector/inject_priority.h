@@ -21,8 +21,9 @@ struct gt_inject_priority {
  * usual threads. */
 bool gt_inject_priority_take(void);
 
-/* Raise the priority of a stopped thread, if gputap may do so and undo it (CAP_SYS_NICE). Threads
- * that it creates do not inherit it. */
+/* Give a stopped thread a real-time priority, if gputap may do so and undo it (CAP_SYS_NICE).
+ * Threads that it creates do not inherit it. A better nice value would not help: the scheduler lets
+ * a thread that has just used its share wait even longer if its weight grows. */
 void gt_inject_priority_lend(pid_t tid, struct gt_inject_priority *before);
 void gt_inject_priority_return(pid_t tid, const struct gt_inject_priority *before);
 

@@ -22,7 +22,8 @@
  * (20 to 100 us) the thread has foreign registers and crashes. Until 3, it stays in pause() of our
  * code for ever, without any lock; the worker ends after 20 s and leaves the pages.
  *
- * The thread's priority is raised from 1 to 3, too: a thread that keeps it has crashed anyway.
+ * From 2 to 3 the thread has a real-time priority. An allocator other than libc's may spin for a
+ * lock whose owner then gets no processor, so with such an allocator the priority stays.
  *
  * Waits are blocking. A timer interrupts them, so that deadlines are noticed. */
 #include "collector/inject_thread.h"
@@ -64,8 +65,9 @@ enum {
 	RED_ZONE_BYTES = 64,
 	FLAGS_USUAL = 0x202, /* interrupts enabled; direction upwards, no single step */
 };
-static const uint64_t TICK_NS = 5000000;      /* between two interrupts of a wait */
-static const uint64_t CALL_NS = 1000000000;   /* for a system call that does not wait */
+static const uint64_t TICK_NS = 5000000; /* between two interrupts of a wait */
+static const uint64_t CALL_NS =
+	UINT64_C(60000000000);                /* for a system call, which cannot be given up */
 static const uint64_t CREATE_NS = 2000000000; /* for pthread_create() */
 static const uint64_t SLOW_NS = 1000000;      /* for unwinding, whose tables may be on a disk */
 static const uint64_t LEAVING_NS = 200000000; /* for late threads */
@@ -509,7 +511,8 @@ static enum gt_inject_outcome create_worker(struct gt_inject_tracer *t, struct v
 			      t->target->pid);
 		return GT_INJECT_FAILED;
 	}
-	gt_inject_priority_lend(v->tid, &v->priority);
+	if (!t->target->has_allocator)
+		gt_inject_priority_lend(v->tid, &v->priority);
 	v->is_changed = true;
 	ptrace(PTRACE_SETSIGMASK, v->tid, (void *)MASK_BYTES, &all);
 	error = map_pages(t, v);
@@ -632,10 +635,12 @@ enum gt_inject_outcome gt_inject_try(struct gt_inject_tracer *t, pid_t tid, uint
 	stop = wait_stop(t, tid, v.until_ns, &status);
 	if (stop == STOP_LATE)
 		t->late[t->late_count++] = tid;
-	if (stop != STOP_REACHED || ptrace(PTRACE_GETREGS, tid, NULL, &v.saved))
+	if (stop != STOP_REACHED)
 		return GT_INJECT_PASSED;
 	if (t->is_first)
 		v.start_ns = gt_clock_ns(CLOCK_MONOTONIC);
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &v.saved))
+		return GT_INJECT_PASSED;
 	if (status >> 16 != EVENT_STOP) { /* a signal came first */
 		v.signal = WSTOPSIG(status);
 		resume(t, &v);
