@@ -2,8 +2,9 @@
 /* The memory that gt_inject() maps in another process: code, a stack, and a job that the worker
  * thread reads and answers. C and assembler (inject_worker.S) share the offsets.
  *
- *   | code, r-x, 4 KiB | stack for pthread_create(), rw-, 64 KiB | job, rw-, 12 KiB |
+ *   | code, r-x, 4 KiB | stack for pthread_create(), rw-, 64 KiB | job, 12 KiB | frame, 16 KiB |
  *
+ * The frame (inject_frame.h) is the stopped thread's way back if gputap is killed.
  * The stack overflows into the code, which is not writable.
  *
  *   state        written by   meaning
@@ -64,6 +65,8 @@
 #define GT_JOB_PATH_BYTES     4096
 /* number of pauses after which the worker stops waiting for gputap: about 20 s */
 #define GT_JOB_PAUSES         100000
+/* distance from the job to the frame */
+#define GT_JOB_TO_FRAME 12288
 
 #ifndef __ASSEMBLER__
 #define GT_INJECT_THREAD "gputap-attach" /* name of the worker thread */
@@ -74,7 +77,9 @@ enum {
 	GT_JOB_CODE_BYTES = 4096,
 	GT_JOB_STACK_BYTES = 64 * 1024,
 	GT_JOB_DATA_BYTES = 12 * 1024,
-	GT_JOB_REGION_BYTES = GT_JOB_CODE_BYTES + GT_JOB_STACK_BYTES + GT_JOB_DATA_BYTES,
+	GT_JOB_FRAME_BYTES = 16 * 1024,
+	GT_JOB_REGION_BYTES =
+		GT_JOB_CODE_BYTES + GT_JOB_STACK_BYTES + GT_JOB_DATA_BYTES + GT_JOB_FRAME_BYTES,
 };
 
 struct gt_inject_job {
@@ -100,9 +105,10 @@ struct gt_inject_job {
 	char argument[GT_JOB_PATH_BYTES];
 };
 
-/* The code: gt_inject_code is a thread's function, and pthread_create() returns to gt_inject_back.
+/* The code: gt_inject_code is a thread's function, and pthread_create() returns to gt_inject_back;
+ * gt_inject_restore calls rt_sigreturn().
  * Never executed in this process. */
-extern const uint8_t gt_inject_code[], gt_inject_back[], gt_inject_code_end[];
+extern const uint8_t gt_inject_code[], gt_inject_back[], gt_inject_restore[], gt_inject_code_end[];
 #endif
 
 #endif

@@ -54,8 +54,8 @@ static const struct needed_call needed[] = {
 	{SYS_prctl, "prctl", {15 /* PR_SET_NAME */}, true},
 	{SYS_getpid, "getpid", {0}, false},
 	{SYS_gettid, "gettid", {0}, false},
-	{SYS_tgkill, "tgkill", {0}, true},
-	{SYS_pause, "pause", {0}, false},
+	{SYS_tgkill, "tgkill", {0}, false},
+	{SYS_rt_sigreturn, "rt_sigreturn", {0}, false},
 	{SYS_memfd_create, "memfd_create", {0}, true},
 	{SYS_exit, "exit", {0}, false},
 };

@@ -354,7 +354,7 @@ static uintptr_t find_in(const struct libraries *l, const char *name)
 	return at ? at : gt_inject_symbols_find(&l->dl, name, NULL);
 }
 
-/* Find a `syscall` instruction: one that a tracer may execute with any number. */
+/* Find a `syscall` instruction with a `ret` after it. */
 static uintptr_t find_instruction(struct gt_inject_target *t, const struct libraries *l)
 {
 	const uintptr_t at = find_in(l, "getpid");
@@ -362,7 +362,7 @@ static uintptr_t find_instruction(struct gt_inject_target *t, const struct libra
 
 	if (!at || !gt_remote_modules_code(&t->modules, at + sizeof code, code, sizeof code))
 		return 0;
-	p = memmem(code, sizeof code, "\x0f\x05", 2);
+	p = memmem(code, sizeof code, "\x0f\x05\xc3", 3);
 	return p ? at + (uintptr_t)(p - code) : 0;
 }
 

@@ -18,9 +18,10 @@
  * locks of libc for moments, so it has to finish. It takes 20 to 100 us of computing time, and can
  * wait only for locks that other threads, which run, hold for moments.
  *
- * If gputap is killed, the kernel detaches the thread. In stop 1 nothing has changed. In stops 2
- * (20 to 100 us) the thread has foreign registers and crashes. Until 3, it stays in pause() of our
- * code for ever, without any lock; the worker ends after 20 s and leaves the pages.
+ * If gputap is killed, the kernel detaches the thread. In stop 1 nothing has changed. During mmap()
+ * (20 to 60 us) the thread has foreign registers and no way back: it crashes. From then on, it
+ * returns by itself through a frame in our pages (inject_frame.h), also after pthread_create(); the
+ * worker ends after 20 s and leaves the pages. The thread keeps the real-time priority.
  *
  * From 2 to 3 the thread has a real-time priority. An allocator other than libc's may spin for a
  * lock whose owner then gets no processor, so with such an allocator the priority stays.
@@ -45,6 +46,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/inject_frame.h"
 #include "collector/inject_priority.h"
 #include "collector/inject_seccomp.h"
 #include "util/clock_ns.h"
@@ -89,6 +91,8 @@ static_assert(offsetof(struct gt_inject_job, error) == GT_JOB_AT_ERROR, "see inj
 static_assert(offsetof(struct gt_inject_job, function) == GT_JOB_AT_FUNCTION, "see inject_job.h");
 static_assert(offsetof(struct gt_inject_job, path) == GT_JOB_AT_PATH, "see inject_job.h");
 static_assert(offsetof(struct gt_inject_job, argument) == GT_JOB_AT_ARGUMENT, "see inject_job.h");
+static_assert(GT_JOB_TO_FRAME == (int)GT_JOB_DATA_BYTES, "see inject_job.h");
+static_assert(GT_INJECT_FRAME_BYTES == (int)GT_JOB_FRAME_BYTES, "see inject_job.h");
 static_assert(sizeof(struct gt_inject_job) <= GT_JOB_DATA_BYTES, "the job fits into its pages");
 
 /* The thread that is being tried. */
@@ -99,6 +103,7 @@ struct victim {
 	size_t state_bytes;
 	uint64_t mask;
 	uintptr_t begin; /* of our pages; 0: none */
+	uintptr_t frame; /* the way back, in our pages; 0: not written yet */
 	int signal;      /* a signal that stopped the thread first, to be delivered; 0: none */
 	bool is_changed; /* registers or mask differ from the saved ones */
 	bool is_in_call; /* in a stop of the second kind */
@@ -325,6 +330,7 @@ static long run_call(struct gt_inject_tracer *t, struct victim *v, const struct 
 	r.rax = (uint64_t)c->number;
 	r.orig_rax = UINT64_MAX;
 	r.eflags = FLAGS_USUAL;
+	r.rsp = v->frame ? v->frame : r.rsp;
 	r.rdi = c->args[0];
 	r.rsi = c->args[1];
 	r.rdx = c->args[2];
@@ -372,6 +378,21 @@ static uintptr_t job_at(const struct victim *v)
 	return v->begin + GT_JOB_CODE_BYTES + GT_JOB_STACK_BYTES;
 }
 
+/* Write the frame through which the thread returns by itself if gputap is killed. */
+static bool write_frame(struct gt_inject_tracer *t, struct victim *v)
+{
+	const struct gt_inject_frame_input in = {&v->saved, t->state, v->state_bytes, v->mask};
+	const uintptr_t at = job_at(v) + GT_JOB_TO_FRAME;
+	const uintptr_t back = v->begin + (uintptr_t)(gt_inject_restore - gt_inject_code);
+	uint8_t frame[GT_INJECT_FRAME_BYTES];
+	const size_t bytes = gt_inject_frame_build(&in, at, back, frame);
+
+	if (!bytes || pwrite(t->target->memory, frame, bytes, (off_t)at) != (ssize_t)bytes)
+		return false;
+	v->frame = at;
+	return true;
+}
+
 /* Map our pages. The code is mapped executable and written through the kernel: rules that forbid
  * memory that was both writable and executable are kept. Return 0 or negative errno. */
 static long map_pages(struct gt_inject_tracer *t, struct victim *v)
@@ -388,6 +409,9 @@ static long map_pages(struct gt_inject_tracer *t, struct victim *v)
 	if (result < 0 && result > -4096)
 		return result;
 	v->begin = (uintptr_t)result;
+	if (!write_code(t, v->tid, v->begin))
+		return -EIO;
+	write_frame(t, v); /* may need the pages to be writable */
 	protect.args[0] = v->begin + GT_JOB_CODE_BYTES;
 	result = run_call(t, v, &protect);
 	if (result)
@@ -395,7 +419,7 @@ static long map_pages(struct gt_inject_tracer *t, struct victim *v)
 	job.begin = v->begin;
 	job.signal = choose_signal(t, v->tid);
 	job.signals = UINT64_C(1) << (job.signal - 1);
-	if (!write_code(t, v->tid, v->begin) ||
+	if (!(v->frame || write_frame(t, v)) ||
 	    pwrite(t->target->memory, &job, sizeof job, (off_t)job_at(v)) != sizeof job)
 		return -EIO;
 	return 0;
@@ -424,6 +448,7 @@ static int32_t read_created(const struct gt_inject_tracer *t, const struct victi
 static enum stop wait_created(struct gt_inject_tracer *t, struct victim *v)
 {
 	const uint64_t until_ns = gt_clock_ns(CLOCK_MONOTONIC) + CREATE_NS;
+	struct user_regs_struct r;
 	enum stop stop;
 	int status, pass = 0;
 
@@ -440,11 +465,19 @@ static enum stop wait_created(struct gt_inject_tracer *t, struct victim *v)
 	}
 	if (stop == STOP_GONE)
 		return stop;
-	/* The signal was suppressed by a filter: the thread is in pause(). Or it waits for a lock
-	 * that is never released: its old registers let it go on. */
+	/* It waits for a lock that is never released: its old registers let it continue. Or the signal
+	 * was suppressed: then the thread has restored itself. */
 	ptrace(PTRACE_INTERRUPT, v->tid, NULL, NULL);
 	stop = wait_stop(t, v->tid, until_ns + CALL_NS, &status);
-	return stop == STOP_REACHED && read_created(t, v) == -1 ? STOP_LATE : stop;
+	if (stop != STOP_REACHED || read_created(t, v) == -1)
+		return stop == STOP_REACHED ? STOP_LATE : stop;
+	if (ptrace(PTRACE_GETREGS, v->tid, NULL, &r))
+		return STOP_GONE;
+	if (r.rip - v->begin >= GT_JOB_REGION_BYTES) {
+		v->saved = r;
+		v->is_changed = false;
+	}
+	return STOP_REACHED;
 }
 
 /* Run pthread_create(&job->thread, NULL, worker, job) on our stack. */

@@ -14,8 +14,8 @@
 #define SIGNAL_BYTES   8
 
 	.section .rodata, "a", %progbits
-	.globl gt_inject_code, gt_inject_back, gt_inject_code_end
-	.hidden gt_inject_code, gt_inject_back, gt_inject_code_end
+	.globl gt_inject_code, gt_inject_back, gt_inject_restore, gt_inject_code_end
+	.hidden gt_inject_code, gt_inject_back, gt_inject_restore, gt_inject_code_end
 	.p2align 4
 
 /* void *worker(struct gt_inject_job *): the worker thread. All signals are blocked. */
@@ -161,11 +161,11 @@ gt_inject_back:
 	mov GT_JOB_AT_SIGNAL(%rbx), %edx
 	mov $__NR_tgkill, %eax
 	syscall
-	/* Reached only if gputap was killed, or a filter of system calls suppressed the signal. */
-rest:
-	mov $__NR_pause, %eax
+	/* Reached only if gputap was killed: the thread restores itself. */
+	lea (GT_JOB_TO_FRAME + 8)(%rbx), %rsp
+gt_inject_restore:
+	mov $__NR_rt_sigreturn, %eax
 	syscall
-	jmp rest
 gt_inject_code_end:
 
 	.section .note.GNU-stack, "", %progbits
