@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See inject.h. gt_inject() works in a thread of its own, for three reasons: the kernel ties a
+/* See inject.h. gt_inject() works in a separate thread, for three reasons: the kernel ties a
  * traced thread to the tracing thread; waitpid() must not take the statuses of other children of
  * this process; the thread's priority is raised and ends with it. */
 #include "collector/inject.h"
@@ -155,8 +155,8 @@ static enum gt_inject_outcome try_threads(struct inject *i, uintptr_t *job)
 		const struct candidate *c = &i->threads[k];
 		enum gt_inject_outcome outcome;
 
-		/* A blocked thread can be unwound while it is not stopped. That also reads the rules
-		 * of unwinding, which may take long, before the thread is stopped. */
+		/* A blocked thread can be unwound without a stop. Reading the rules of unwinding
+		 * for the first time may take long, so it is done here. */
 		if (c->call.number >= 0 &&
 		    gt_inject_judge(&i->target, &c->registers, &c->call) == GT_INJECT_UNSAFE)
 			continue;
@@ -245,7 +245,7 @@ static bool copy_bytes(int from, int to)
 	return n == 0;
 }
 
-/* Copy the library into the worker's memfd. The worker then opens it by the descriptor's number. */
+/* Copy the library into the worker's memfd. The worker opens /proc/self/fd/NUMBER. */
 static bool pass_file(struct inject *i, uintptr_t at)
 {
 	char path[PATH_BYTES];
@@ -301,7 +301,7 @@ static int read_answer(struct inject *i)
 	return 0;
 }
 
-/* Let the worker go on, and wait for its answer. */
+/* Start the worker's job, and wait for its answer. */
 static int await_worker(struct inject *i, uintptr_t at)
 {
 	const uint64_t until_ns = gt_clock_ns(CLOCK_MONOTONIC) + i->answer_ns;

@@ -7,13 +7,13 @@
  *   PTRACE_SEIZE, PTRACE_INTERRUPT  stopped
  *   unwind: outside malloc, ...?    (if not: resume, try another)
  *   mmap(), mprotect()              two system calls
- *   run pthread_create(worker)      on a stack of ours
+ *   run pthread_create(worker)      on our stack
  *   restore, PTRACE_DETACH          continues as before
  *   wait for the worker's answer                                     worker: dlopen(), function()
  *
  * Only two system calls and one pthread_create() run in the thread of the program. The worker is a
  * thread that libc created, because a thread of a raw clone() has no thread-local storage, and a
- * single-threaded program omits malloc's locks until pthread_create() itself tells libc otherwise.
+ * single-threaded program omits malloc's locks until it calls pthread_create().
  * The worker runs with all signals blocked, and ends by a jump to munmap(): only the library stays.
  *
  * Time-outs of the interrupted call: poll(), ppoll(), select(), nanosleep() and futex() continue
@@ -52,7 +52,7 @@ struct gt_inject_result {
  *         cannot be attached to), -EBUSY (traced or stopped), -EAGAIN (no thread was at a safe
  *         place), -ELIBBAD (the library cannot be loaded there), -ETIMEDOUT (the worker still
  *         runs), -ENOMEM.
- * Thread: any; blocks. Uses a thread of its own, and SIGRTMAX while that thread runs.
+ * Thread: any; blocks. Uses a separate thread, and SIGRTMAX while that thread runs.
  */
 int gt_inject(const struct gt_inject_request *request, struct gt_inject_result *out);
 

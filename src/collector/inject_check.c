@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What forbids to attach to a process, as far as /proc says it: see inject.h. Nothing is stopped.
+/* Finds the reasons in /proc that forbid attaching to a process: see inject.h. Stops nothing.
  * The kernel's own rules are not repeated here: gputap tries what they protect (opening the
  * process's memory), and explains a refusal afterwards. */
 #include <errno.h>

@@ -66,7 +66,7 @@
 /* number of pauses after which the worker stops waiting for gputap: about 20 s */
 #define GT_JOB_PAUSES         100000
 /* distance from the job to the frame */
-#define GT_JOB_TO_FRAME 12288
+#define GT_JOB_TO_FRAME       12288
 
 #ifndef __ASSEMBLER__
 #define GT_INJECT_THREAD "gputap-attach" /* name of the worker thread */

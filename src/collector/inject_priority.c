@@ -12,7 +12,7 @@
 
 #include "util/short_slice.h"
 
-enum { POLICY_USUAL = 0, RESET_ON_FORK = 1, NICE_FIRST = -20 };
+enum { POLICY_USUAL = 0, RESET_ON_FORK = 1, NICE_FIRST = -20, SLICE_NS = 100000 };
 
 bool gt_inject_priority_take(void)
 {
@@ -39,16 +39,18 @@ void gt_inject_priority_lend(pid_t tid, struct gt_inject_priority *before)
 	struct gt_inject_priority raised;
 
 	memset(before, 0, sizeof *before);
-	if (!has_capability(CAP_SYS_NICE) ||
-	    syscall(SYS_sched_getattr, tid, before, sizeof *before, 0) ||
+	if (syscall(SYS_sched_getattr, tid, before, sizeof *before, 0) ||
 	    before->policy != POLICY_USUAL) {
 		before->size = 0;
 		return;
 	}
-	raised = (struct gt_inject_priority){.size = sizeof raised,
-					     .policy = SCHED_FIFO,
-					     .flags = RESET_ON_FORK,
-					     .priority = 1};
+	raised = *before;
+	raised.runtime = SLICE_NS;
+	if (has_capability(CAP_SYS_NICE))
+		raised = (struct gt_inject_priority){.size = sizeof raised,
+						     .policy = SCHED_FIFO,
+						     .flags = RESET_ON_FORK,
+						     .priority = 1};
 	if (syscall(SYS_sched_setattr, tid, &raised, 0))
 		before->size = 0;
 }

@@ -23,7 +23,8 @@ bool gt_inject_priority_take(void);
 
 /* Give a stopped thread a real-time priority, if gputap may do so and undo it (CAP_SYS_NICE).
  * Threads that it creates do not inherit it. A better nice value would not help: the scheduler lets
- * a thread that has just used its share wait even longer if its weight grows. */
+ * a thread that has just used its share wait even longer if its weight grows. Without the right,
+ * give it short slices (util/short_slice.h), which the worker inherits. */
 void gt_inject_priority_lend(pid_t tid, struct gt_inject_priority *before);
 void gt_inject_priority_return(pid_t tid, const struct gt_inject_priority *before);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See inject_safe.h. A place is safe if no function below it on the stack has locked or half changed
- * what pthread_create() uses (inject_target.c lists it). The proof:
+/* See inject_safe.h. A place is safe if no function on the stack has locked or half changed what
+ * pthread_create() uses (inject_target.c lists it). The proof:
  *
  *  1. The thread's stack is unwound to its outermost frame. No frame is unsafe code, and none is a
  *     signal handler's: a handler may have interrupted malloc(), and what it interrupted is known
@@ -8,12 +8,13 @@
  *  2. The innermost frame is either the program's own code, or a system call that waits. Anywhere
  *     else in libc, a function without a frame of its own may have been called from malloc.
  *  3. If unwinding stops halfway (generated code, missing tables), or there are frames of a module
- *     that an allocator was linked into, the thread must wait in a call that neither malloc nor the dynamic linker makes. Then it is not in malloc, and malloc calls
- *     nothing that could call back, except through a signal: no word on the whole stack may be the
- *     address to which a signal handler returns.
+ *     that an allocator was linked into, the thread must wait in a call that neither malloc nor the
+ *     dynamic linker makes. Then it is not in malloc. Malloc calls nothing that could call back,
+ *     except through a signal: no word on the whole stack may be the address to which a signal
+ *     handler returns.
  *
- * Code without unwinding tables is skipped by its frame pointers. That may omit frames, but not of
- * malloc: malloc calls no such code. */
+ * Code without unwinding tables is skipped by its frame pointers. Frames may be missing
+ * then, but none of malloc, which calls no such code. */
 #include "collector/inject_safe.h"
 
 #include <linux/futex.h>

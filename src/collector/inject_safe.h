@@ -6,7 +6,7 @@
 #include "collector/inject_target.h"
 #include "collector/remote_unwind.h"
 
-/* What a thread does, as far as /proc or its registers say it. */
+/* A thread's system call, according to /proc or its registers. */
 struct gt_inject_call {
 	long number;      /* system call; -1: none */
 	uint64_t args[3]; /* the second to fourth argument, if the call is known */

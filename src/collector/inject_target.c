@@ -214,8 +214,8 @@ static bool is_loader(const char *name)
 	       !strcmp(name, "ld.so");
 }
 
-/* Return true if the program itself uses the libc at @base. Libraries of an auditor have a link
- * namespace with a libc of its own, which is not in the program's list. */
+/* Return true if the program itself uses the libc at @base. Libraries of an auditor have another
+ * link namespace with another libc, which is not in the program's list. */
 static bool is_in_list(struct gt_inject_target *t, uintptr_t base)
 {
 	struct gt_inject_symbols program;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What gt_inject() knows of a process before it stops a thread: addresses of libc's functions, and
- * the code in which no thread may be when pthread_create() is called on its stack.
+/* Collects facts about a process before gt_inject() stops a thread: addresses of libc's functions,
+ * and the code in which no thread may be when pthread_create() is called on its stack.
  * One thread uses a target. */
 #ifndef GPUTAP_COLLECTOR_INJECT_TARGET_H
 #define GPUTAP_COLLECTOR_INJECT_TARGET_H

@@ -8,8 +8,8 @@
  *
  * The registers are restored in a stop of the first or third kind. There the kernel still decides,
  * with the restored registers, if an interrupted system call is restarted (-ERESTARTSYS and others
- * in rax), resumes the rest of a time-out, or delivers a signal that arrived meanwhile. In a stop of
- * the second kind it would not: rest_thread() leads from there to one of the first kind.
+ * in rax), resumes the rest of a time-out, or delivers a signal that arrived meanwhile. In a stop
+ * of the second kind it would not: rest_thread() leads from there to one of the first kind.
  *
  * All signals are blocked from 1 to 3, so that no handler of the program runs on our stack.
  * Signals that arrive meanwhile stay pending, or another thread takes them.
@@ -235,7 +235,7 @@ static void repeat_call(const struct gt_inject_tracer *t, pid_t tid, struct user
 	r->rip -= INSTRUCTION_BYTES;
 }
 
-/* Choose the signal with which the thread tells that pthread_create() has returned: one whose
+/* Choose the signal that reports the return of pthread_create(): one whose
  * default action is to do nothing, in case gputap is killed, and that is not in use. */
 static int choose_signal(const struct gt_inject_tracer *t, pid_t tid)
 {
@@ -444,7 +444,7 @@ static int32_t read_created(const struct gt_inject_tracer *t, const struct victi
 	return created;
 }
 
-/* Wait until pthread_create() has returned, which the thread tells by a signal. */
+/* Wait until pthread_create() has returned, which a signal of the thread reports. */
 static enum stop wait_created(struct gt_inject_tracer *t, struct victim *v)
 {
 	const uint64_t until_ns = gt_clock_ns(CLOCK_MONOTONIC) + CREATE_NS;
@@ -465,8 +465,8 @@ static enum stop wait_created(struct gt_inject_tracer *t, struct victim *v)
 	}
 	if (stop == STOP_GONE)
 		return stop;
-	/* It waits for a lock that is never released: its old registers let it continue. Or the signal
-	 * was suppressed: then the thread has restored itself. */
+	/* The thread waits for a lock that is never released, and continues with its old registers.
+	 * Or the signal was suppressed, and the thread has restored itself. */
 	ptrace(PTRACE_INTERRUPT, v->tid, NULL, NULL);
 	stop = wait_stop(t, v->tid, until_ns + CALL_NS, &status);
 	if (stop != STOP_REACHED || read_created(t, v) == -1)

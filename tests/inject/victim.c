@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* victim WAY [THREADS]: runs until SIGTERM, or until its wait has ended, and prints what it noticed:
- * "ok ...", or what was wrong. Prints "ready" when the interesting part begins.
+/* victim WAY [THREADS]: runs until SIGTERM, or until its wait has ended, and prints what it
+ * noticed: "ok", or what was wrong. Prints "ready" when the interesting part begins.
  *
  *   compute     no system call; all state in vector registers. THREADS more do the same
  *   mallocs     THREADS (0: main alone) allocate, fill, check and free
