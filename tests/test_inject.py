@@ -99,6 +99,12 @@ def inject_often(inject, process, count=5):
         assert result["status"] == 0, result
         assert result["answer"] == 100 + calls
         assert process.poll() is None
+    for tid in map(int, os.listdir(f"/proc/{process.pid}/task")):
+        try:
+            assert os.sched_getscheduler(tid) == os.SCHED_OTHER
+            assert os.getpriority(os.PRIO_PROCESS, tid) == 0
+        except ProcessLookupError:
+            pass  # a thread that the program has joined
 
 
 def is_mapped(pid):
@@ -211,6 +217,7 @@ def test_a_library_that_the_program_cannot_see_comes_through_memory(start, injec
     assert (result["status"], result["answer"]) == (0, 101), result
     with open(f"/proc/{process.pid}/maps", encoding="utf-8") as f:
         assert "memfd:libcounted.so" in f.read()
+    assert inject(process.pid, library=library)["answer"] == 102  # the same library
     links = [os.readlink(f"/proc/{process.pid}/fd/{n}") for n in os.listdir(
         f"/proc/{process.pid}/fd")]
     assert not any("memfd" in link for link in links)
@@ -378,3 +385,14 @@ def test_a_process_that_is_killed_meanwhile_is_named(victim, inject, build):
     process.wait()
     result = json.loads(injector.communicate()[0])
     assert result["status"] == -3 and "has ended meanwhile" in result["text"]
+
+
+def test_a_process_whose_first_thread_has_ended(start, inject):
+    process = start(
+        sys.executable, "-c", "import ctypes, threading, time\n"
+        "threading.Thread(target=time.sleep, args=(60,)).start()\n"
+        "print('ready', flush=True)\n"
+        "ctypes.CDLL(None).syscall(60, 0)")
+    while " Z " not in open(f"/proc/{process.pid}/stat", encoding="utf-8").read():
+        time.sleep(0.01)
+    refuses(inject, process.pid, -95, "the first thread of process")

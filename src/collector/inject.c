@@ -354,7 +354,11 @@ static int fill_job(struct inject *i)
 	name = j->needs_file ? strrchr(q->library, '/') + 1 : q->library;
 	snprintf(j->name, sizeof j->name, "%s", GT_INJECT_THREAD);
 	snprintf(j->function, sizeof j->function, "%s", function);
-	snprintf(j->path, sizeof j->path, "%s", name);
+	if (j->needs_file &&
+	    gt_inject_target_find_passed(&i->target, name, j->path, sizeof j->path))
+		j->needs_file = 0;
+	else
+		snprintf(j->path, sizeof j->path, "%s", name);
 	snprintf(j->argument, sizeof j->argument, "%s", argument);
 	return 0;
 }

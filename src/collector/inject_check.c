@@ -213,6 +213,12 @@ int gt_inject_check_process(pid_t pid, struct gt_inject_why *why)
 		return gt_inject_say(why, -ESRCH,
 				     "process %d (%s) has ended; its parent %u has not noticed yet",
 				     pid, stat.name, stat.ppid);
+	if (stat.state == 'Z' || stat.state == 'X')
+		return gt_inject_say(
+			why, -ENOTSUP,
+			"the first thread of process %d has ended, so that the kernel "
+			"shows nothing of the process: start the program with gputap run",
+			pid);
 	if (stat.state == 'T')
 		return gt_inject_say(why, -EBUSY,
 				     "process %d is stopped: resume it with kill -CONT %d", pid,

@@ -86,6 +86,7 @@ bool gt_inject_symbols_open(struct gt_remote_modules *modules, uintptr_t start,
 	const uint32_t *old_hash = NULL;
 	size_t n;
 
+	*out = s;
 	if (!module || !module->object.start)
 		return false;
 	s.base = module->base;

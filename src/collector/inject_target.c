@@ -29,7 +29,14 @@
 #include "collector/inject_symbols.h"
 #include "collector/proc_files.h"
 
-enum { HEADERS_MOST = 64, LINKS_MOST = 4096, INSTRUCTION_BYTES = 64, DEBUG_MAP = 8 };
+/* PASSED_BYTES: longest /proc/self/fd/NUMBER */
+enum {
+	PASSED_BYTES = 24,
+	HEADERS_MOST = 64,
+	LINKS_MOST = 4096,
+	INSTRUCTION_BYTES = 64,
+	DEBUG_MAP = 8
+};
 
 int gt_inject_say(struct gt_inject_why *why, int status, const char *format, ...)
 {
@@ -214,33 +221,51 @@ static bool is_loader(const char *name)
 	       !strcmp(name, "ld.so");
 }
 
-/* Return true if the program itself uses the libc at @base. Libraries of an auditor have another
- * link namespace with another libc, which is not in the program's list. */
-static bool is_in_list(struct gt_inject_target *t, uintptr_t base)
+/* Find a library in the dynamic linker's list for the program. @entry: receives l_addr, l_name,
+ * l_ld and l_next of struct link_map. Libraries of an auditor are in the list of another link namespace. */
+static bool find_link(struct gt_inject_target *t, uintptr_t base, uintptr_t entry[4])
 {
+	const uint32_t pid = (uint32_t)t->pid;
 	struct gt_inject_symbols program;
-	uintptr_t link, address;
 	char path[PATH_MAX];
+	uintptr_t link;
 
-	if (!gt_proc_read_program((uint32_t)t->pid, path, sizeof path))
+	if (!gt_proc_read_program(pid, path, sizeof path))
 		return false;
 	for (size_t i = 0; i < t->modules.count; i++) {
-		if (strcmp(t->modules.list[i].path, path) != 0 ||
-		    !gt_inject_symbols_open(&t->modules, t->modules.list[i].start, &program))
+		if (strcmp(t->modules.list[i].path, path) != 0)
 			continue;
-		if (!program.debug || !gt_remote_copy((uint32_t)t->pid, program.debug + DEBUG_MAP,
-						      &link, sizeof link))
+		gt_inject_symbols_open(&t->modules, t->modules.list[i].start, &program);
+		if (!program.debug ||
+		    !gt_remote_copy(pid, program.debug + DEBUG_MAP, &link, sizeof link))
 			return false;
-		/* struct link_map: l_addr, l_name, l_ld, l_next */
 		for (int n = 0; link && n < LINKS_MOST; n++) {
-			uintptr_t entry[4];
-
-			if (!gt_remote_copy((uint32_t)t->pid, link, entry, sizeof entry))
+			if (!gt_remote_copy(pid, link, entry, 4 * sizeof *entry))
 				return false;
-			address = entry[0];
-			if (address == base)
+			if (entry[0] == base)
 				return true;
 			link = entry[3];
+		}
+		return false;
+	}
+	return false;
+}
+
+bool gt_inject_target_find_passed(struct gt_inject_target *t, const char *name, char *path,
+				  size_t room)
+{
+	char mapped[PATH_MAX];
+
+	snprintf(mapped, sizeof mapped, "/memfd:%s", name);
+	for (size_t i = 0; i < t->modules.count; i++) {
+		const struct gt_remote_module *m = &t->modules.list[i];
+		uintptr_t entry[4];
+
+		if (!strcmp(m->path, mapped) && gt_remote_modules_find(&t->modules, m->start) &&
+		    find_link(t, m->base, entry) && room > PASSED_BYTES &&
+		    gt_remote_copy((uint32_t)t->pid, entry[1], path, PASSED_BYTES)) {
+			path[PASSED_BYTES] = '\0';
+			return true;
 		}
 	}
 	return false;
@@ -407,6 +432,7 @@ static int read_modules(struct gt_inject_target *t, struct gt_inject_why *why)
 		const struct gt_remote_module *m = &t->modules.list[i];
 		const char *name = base_name(m->path);
 		struct gt_inject_symbols s;
+		uintptr_t entry[4];
 		int status;
 
 		if (is_loader(name)) {
@@ -417,7 +443,7 @@ static int read_modules(struct gt_inject_target *t, struct gt_inject_why *why)
 				continue;
 			add_malloc(t, &s);
 			add_functions(t, &s);
-			if (libcs > 1 && !is_in_list(t, s.base))
+			if (libcs > 1 && !find_link(t, s.base, entry))
 				continue;
 			l.libc = s;
 			l.has_libc = true;

@@ -61,6 +61,11 @@ void gt_inject_target_close(struct gt_inject_target *t);
 /* Read the mappings anew. Return false if the process has ended or called exec. */
 bool gt_inject_target_refresh(struct gt_inject_target *t);
 
+/* Find a library that was passed through a memfd before, so that it is not loaded twice. @path:
+ * receives the name by which dlopen() knows it. */
+bool gt_inject_target_find_passed(struct gt_inject_target *t, const char *name, char *path,
+				  size_t room);
+
 /* Return true if a frame at @pc forbids pthread_create(). */
 bool gt_inject_is_unsafe(const struct gt_inject_target *t, uintptr_t pc);
 /* Return true if a frame at @pc may be an allocator's. */
