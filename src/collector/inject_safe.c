@@ -156,7 +156,8 @@ enum gt_inject_safety gt_inject_judge(struct gt_inject_target *t,
 				      const struct gt_remote_registers *registers,
 				      const struct gt_inject_call *call)
 {
-	const bool is_in_libc = gt_inject_in_range(&t->libc, registers->pc);
+	const bool is_in_libc = gt_inject_in_range(&t->libc, registers->pc) ||
+				gt_inject_in_range(&t->threads, registers->pc);
 	uintptr_t pcs[GT_REMOTE_FRAMES];
 	bool is_whole, is_mixed = false;
 	unsigned count;

@@ -222,7 +222,7 @@ static bool is_loader(const char *name)
 }
 
 /* Find a library in the dynamic linker's list for the program. @entry: receives l_addr, l_name,
- * l_ld and l_next of struct link_map. Libraries of an auditor are in the list of another link namespace. */
+ * l_ld and l_next of struct link_map. Libraries of an auditor are in another list. */
 static bool find_link(struct gt_inject_target *t, uintptr_t base, uintptr_t entry[4])
 {
 	const uint32_t pid = (uint32_t)t->pid;
@@ -449,6 +449,7 @@ static int read_modules(struct gt_inject_target *t, struct gt_inject_why *why)
 			l.has_libc = true;
 			t->libc = (struct gt_inject_range){m->start, m->end};
 		} else if (is_library(name, "libpthread.so.0", "libpthread-2.")) {
+			t->threads = (struct gt_inject_range){m->start, m->end};
 			if (gt_inject_symbols_open(&t->modules, m->start, &l.threads))
 				add_functions(t, &l.threads);
 		} else if (is_library(name, "libdl.so.2", "libdl-2.")) {

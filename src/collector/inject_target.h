@@ -39,8 +39,8 @@ struct gt_inject_target {
 	struct gt_inject_range unsafe[GT_INJECT_RANGES];
 	unsigned unsafe_count;
 	/* libc's code. A thread that was interrupted here is at no safe place, unless it waits in a
-	 * system call */
-	struct gt_inject_range libc;
+	 * system call. Before glibc 2.34, libpthread is a part of it */
+	struct gt_inject_range libc, threads;
 	/* modules that define malloc() for the process, but also do other things: a frame there
 	 * proves nothing */
 	struct gt_inject_range mixed[GT_INJECT_MIXED];
