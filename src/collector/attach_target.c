@@ -3,6 +3,7 @@
 #include "collector/attach_target.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,12 +250,22 @@ int gt_attach(const struct gt_attach_target *target, const char *library,
 	};
 	const uint64_t begin_ns = gt_clock_ns(CLOCK_MONOTONIC);
 	struct gt_inject_result result = {0};
+	sigset_t ends, before;
 	int status;
 
 	*out = (struct gt_attach_note){.target = target};
 	if (!gt_attach_is_alive(target))
 		return fail_gone(target->pid);
+	/* a signal that ended gputap now would leave the process with a stopped thread's registers
+	 * half changed */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigaddset(&ends, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &ends, &before);
 	status = gt_inject(&request, &result);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!status)
 		status = explain_answer(target->pid, result.answer);
 	out->took_ns = gt_clock_ns(CLOCK_MONOTONIC) - begin_ns;
