@@ -68,7 +68,8 @@ def sessions(gputap, work):
     made = []
 
     def make(name="r.gputap", *options):
-        made.append(Session(gputap, name, options))
+        # the software driver itself calls OpenCL
+        made.append(Session(gputap, name, options or ["-d", "level_zero"]))
         return made[-1]
 
     yield make
