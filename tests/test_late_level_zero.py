@@ -28,12 +28,12 @@ OPEN = "earlier commands of command list 0x..: the list was open when gputap att
 class Session:
     """A session that waits for programs to attach."""
 
-    def __init__(self, gputap, name, options=()):
+    def __init__(self, gputap, name, options=(), env=None):
         self.name = name
         self.process = subprocess.Popen(
             [gputap, "run", "-q", "-f", "-o", name, *options, "sh", "-c",
              "echo $GPUTAP_SESSION; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True)
+            text=True, env=os.environ | (env or {}))
         self.folder = self.process.stdout.readline().strip()
 
     def end(self):
@@ -64,18 +64,38 @@ class Program:
 
 @pytest.fixture
 def sessions(gputap, work):
-    """Return a function: sessions(name, options) starts a session."""
+    """Return a function: sessions(name, options..., env=...) starts a session."""
     made = []
 
-    def make(name="r.gputap", *options):
+    def make(name="r.gputap", *options, env=None):
         # the software driver itself calls OpenCL
-        made.append(Session(gputap, name, options or ["-d", "level_zero"]))
+        made.append(Session(gputap, name, options or ["-d", "level_zero"], env))
         return made[-1]
 
     yield make
     for session in made:
         session.process.kill()
         session.process.communicate()
+
+
+@pytest.fixture
+def attach_to(gputap, work):
+    """Return a function: attach_to(program, capture, env) attaches with the command, and returns
+    the command, which ends after `gputap detach`."""
+    made = []
+
+    def make(program, name, env=None):
+        made.append(subprocess.Popen(
+            [gputap, "attach", str(program.process.pid), "-f", "-o", name],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            env=os.environ | (env or {})))
+        assert "attached to" in made[-1].stderr.readline()
+        return made[-1]
+
+    yield make
+    for command in made:
+        command.kill()
+        command.communicate()
 
 
 @pytest.fixture(scope="session")
@@ -321,6 +341,22 @@ def test_after_a_detach_events_are_created_without_additions(sessions, programs,
     assert [f["activities"] for f in found] == [6, 6]
     assert [f["untimed"] for f in found] == [0, 2]
     assert late(tap, "second.gputap") == [PLAIN]
+
+
+def test_what_is_complete_at_a_detach_is_recorded_even_if_the_program_has_not_waited(
+        attach_to, programs, tap):
+    program = programs(SOFT_LEVEL_ZERO_THREADS="0")
+    command = attach_to(program, "r.gputap")
+    program.counts()
+    program("launch 5")
+    mine = program.counts()
+    tap("detach", str(program.process.pid))
+    command.wait()
+    program.end()
+    found = info(tap)
+    assert calls(tap) == mine == {"zeCommandListAppendLaunchKernel": 5}
+    assert found["activities"] == found["linked"] == 5 and found["untimed"] == 0
+    assert found["seen"] == found["recorded"]
 
 
 # With the counting driver of tests/level_zero, whose API is older --------------------------------

@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import pytest
+from test_late_level_zero import Program, attach_to  # noqa: F401: fixture
 from test_refdev import library, plugin, program  # noqa: F401: fixtures
 
 
@@ -410,3 +411,27 @@ def test_an_event_names_a_plugin_by_its_path_alone(traced, tap, vendor, worker):
     traced([slow], worker(slow), 3, options=["-q"])
     text = words_of(tap("info", "p.gputap").out)
     assert f"plug-in {slow}: not ready after 5 s" in text, text
+
+
+# Attached to while the program runs -------------------------------------------------------
+
+def test_plugins_record_from_an_attach_to_the_detach(
+        attach_to, tap, vendor, worker, work):  # noqa: F811
+    """A second session starts the plug-ins again."""
+    program = Program([worker(vendor()), "90", "0", "obey"], {})
+    for name, times in (("p.gputap", 2), ("q.gputap", 1)):
+        command = attach_to(program, name, {"KINETO_PLUGIN_PATH": str(vendor()),
+                                            "HOME": str(work)})
+        for _ in range(times):
+            assert program("work") == "0"
+        tap("detach", str(program.process.pid))
+        command.wait()
+        assert program("work") == "0"  # not recorded
+        seen = json.loads(tap("report", "--json", "--top", "0", name).out)
+        assert counts(seen["kernels"]) == {"vector_add": 30 * times}
+        info = json.loads(tap("info", "--json", name).out)
+        assert info["seen"] == info["recorded"] and info["untimed"] == 0
+        assert info["activities"] == info["linked"] == 90 * times and len(info["devices"]) == 1
+        assert [e["text"] for e in info["events"] if e["event"] == "repaired"] == [
+            f"plug-in vendor: name repaired: {30 * times}"]
+    program.end()

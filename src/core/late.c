@@ -28,6 +28,15 @@ void gt_late_attach_all(void)
 			l->attach();
 }
 
+void gt_late_finish_all(void)
+{
+	if (!atomic_load(&is_attached))
+		return;
+	for (const struct gt_late *l = GT_PROVIDED(gt_late); l < GT_PROVIDED_END(gt_late); l++)
+		if (l->finish)
+			l->finish();
+}
+
 void gt_late_detach_all(void)
 {
 	if (!atomic_exchange(&is_attached, false))

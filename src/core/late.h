@@ -5,7 +5,8 @@
  *       gt_recording_attach()     join the session: a segment, a new epoch
  *       mapped libraries          interposed (runtime/mapped.h)
  *       gt_late.attach()          of every runtime: what interposition does not reach
- *   end of the session ─► gt_late.detach(), in gputap's thread that follows the session
+ *   end of the session ─► gt_late.finish(), then, with recording off, gt_late.detach(), in gputap's
+ *                         thread that follows the session
  *
  * What a runtime cannot give to a late tracer is named in the capture: gt_late_missing(). */
 #ifndef GPUTAP_CORE_LATE_H
@@ -24,6 +25,9 @@ struct gt_late {
 	/* Take over what the runtime has handed out before, and start what the session needs.
 	 * Called in a thread of gputap without any lock. May block. */
 	void (*attach)(void);
+	/* Record what is complete and not recorded yet. Called before detach(), in the same thread,
+	 * while the collector still reads records. */
+	void (*finish)(void);
 	/* Give back what costs the program time. Taps already call straight through. Called in a
 	 * thread of gputap without any lock. */
 	void (*detach)(void);
@@ -38,7 +42,9 @@ bool gt_is_late(void);
 void gt_late_begin(void);
 /* Call all hooks. */
 void gt_late_attach_all(void);
-/* Call all hooks, if the process is attached to. Called when the session has ended. */
+/* Call all hooks, if the process is attached to. Called when the session has ended: first
+ * gt_late_finish_all(), then, after gt_recording_stop(), gt_late_detach_all(). */
+void gt_late_finish_all(void);
 void gt_late_detach_all(void);
 
 /**

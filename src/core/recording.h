@@ -4,6 +4,7 @@
 #ifndef GPUTAP_CORE_RECORDING_H
 #define GPUTAP_CORE_RECORDING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/thread.h"
@@ -102,5 +103,8 @@ void gt_threads_init(void);
 
 /* Return true if the collector requested the end of recording. */
 int gt_recording_stop_asked(void);
+/* Keep recording although the session has ended, while gt_late_finish_all() runs. The collector
+ * waits for that (segment->detached), until it gives up. */
+void gt_recording_finish(bool finishing);
 
 #endif

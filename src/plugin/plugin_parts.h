@@ -137,6 +137,8 @@ struct gt_plugin {
 	struct gt_plugin_reader readers[GT_PLUGIN_READERS];
 	/* true if the plug-in has a stream; stays true until the process ends */
 	_Atomic bool streaming;
+	_Atomic bool
+		stream_ended; /* true between gputap_plugins_stream_end() and the next stream */
 	/* true if a session's call has not returned, so no more calls may be made */
 	_Atomic bool abandoned;
 	bool has_callbacks; /* true if the callbacks were set at least once */

@@ -54,7 +54,7 @@ int gputap_plugins_stream_open(const char *path, uint64_t kinds, char *why, size
 	if (index < 0)
 		return index == -EPERM ? -ENOEXEC : index;
 	p = gt_plugin_at((uint32_t)index);
-	if (atomic_load(&p->streaming))
+	if (atomic_load(&p->streaming) && !atomic_exchange(&p->stream_ended, false))
 		return -EALREADY;
 	if (!begin_stream(p, (uint32_t)index, kinds ? kinds : UINT64_MAX)) {
 		const struct gt_plugin_reader *r = &p->readers[GT_PLUGIN_STREAM];
@@ -111,6 +111,7 @@ int gputap_plugins_stream_end(uint32_t index)
 	if (!p)
 		return -ENOENT;
 	gt_plugin_buffers_count_kept(p, &p->readers[GT_PLUGIN_STREAM]);
+	atomic_store(&p->stream_ended, true);
 	return 0;
 }
 

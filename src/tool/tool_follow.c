@@ -137,6 +137,9 @@ static void *run_thread(void *arg)
 		seen = follow();
 	while (wait_for_change(seen));
 	if (atomic_load(&is_attached)) {
+		gt_recording_finish(true);
+		gt_late_finish_all();
+		gt_recording_finish(false);
 		gt_recording_stop();
 		gt_late_detach_all();
 		note_detached();

@@ -15,6 +15,7 @@
  *                          new; open: an old list with a kernel, which gets another kernel
  *   again N                N more runs of the list that "run reset" has recorded
  *   append                 record the list of "run reset" again, without a run
+ *   launch N               N kernels on the old immediate list, without a wait
  *   directions N           N copies from plain host memory to old device memory, and back
  *   named N                N events, created with a function that the program looked up earlier
  *   remake                 create the kernels again
@@ -411,6 +412,9 @@ static void obey(const char *line, const char *library)
 			execute(s, s->closed, atoi(which));
 		else if (!strcmp(word, "append"))
 			append_again(s);
+		else if (!strcmp(word, "launch"))
+			for (int k = 0; k < atoi(which); k++)
+				launch(s->immediate, s->kernel, NULL);
 		else if (!strcmp(word, "directions"))
 			run_directions(s, atoi(which));
 		else if (!strcmp(word, "events")) {

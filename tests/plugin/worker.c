@@ -2,9 +2,11 @@
 /* A program that is linked with vendors' libraries, each of which is also its own plug-in, and
  * makes each library work, in several threads.
  *
- *     worker PIECES [THREADS] [maps | ranges | _exit | kill] */
+ *     worker PIECES [THREADS] [maps | ranges | _exit | kill]
+ *     worker PIECES 0 obey     works once, then obeys lines: "attach LIBGPUTAP FOLDER", "work" */
 #include <gputap/gputap.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -66,6 +68,31 @@ static void print_maps(void)
 		fputs(line, stdout);
 }
 
+static int attach(const char *path, const char *folder)
+{
+	void *library = dlopen(path, RTLD_NOW);
+	int (*attach_to)(const char *) = NULL;
+
+	if (library)
+		*(void **)&attach_to = dlsym(library, "gputap_attach");
+	return attach_to ? attach_to(folder) : -1;
+}
+
+static void obey(void *pieces)
+{
+	char line[1200], path[512], folder[512];
+
+	puts("ready");
+	fflush(stdout);
+	while (fgets(line, sizeof line, stdin) && strncmp(line, "quit", 4)) {
+		if (sscanf(line, "attach %511s %511s", path, folder) == 2)
+			printf("%d\n", attach(path, folder));
+		else
+			printf("%d\n", work(pieces) != NULL);
+		fflush(stdout);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	void *pieces = (void *)(uintptr_t)strtoul(argv[1], NULL, 10), *rc;
@@ -82,6 +109,8 @@ int main(int argc, char **argv)
 		return 4;
 	if (argc > 3 && !strcmp(argv[3], "ranges"))
 		work_in_ranges(pieces);
+	if (argc > 3 && !strcmp(argv[3], "obey"))
+		obey(pieces);
 	if (argc > 3 && !strcmp(argv[3], "maps"))
 		print_maps();
 	if (argc > 3 && !strcmp(argv[3], "_exit"))

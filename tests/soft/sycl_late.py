@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A SYCL program to which gputap attaches while it runs: sycl_late.py LIBGPUTAP FOLDER. Runs some
-additions before the attach, and 20 additions and 3 copies to the host afterwards. Prints the sum."""
+additions before the attach, and 20 additions and 3 copies to the host afterwards. Prints the
+result of the attach and the sum."""
 import ctypes
 import sys
 

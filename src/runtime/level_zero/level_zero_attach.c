@@ -31,6 +31,7 @@
 #include "record/operation.h"
 #include "runtime/interposition.h"
 #include "runtime/level_zero/level_zero_late.h"
+#include "runtime/level_zero/level_zero_objects.h"
 #include "runtime/level_zero/level_zero_tables.h"
 #include "runtime/level_zero/level_zero_untapped.h"
 #include "runtime/mapped.h"
@@ -208,4 +209,4 @@ __attribute__((constructor)) static void start_level_zero_attach(void)
 	gt_mapped_follow(find_tables);
 }
 
-GT_PROVIDE(gt_late) = {.name = "level_zero", .attach = find_tables};
+GT_PROVIDE(gt_late) = {.name = "level_zero", .attach = find_tables, .finish = gt_lz_harvest_all};

@@ -12,6 +12,9 @@
  *      operators are about to be recorded, the program's thread also looks for such libraries, and
  *      waits as in step 1.
  *
+ * In a program that gputap attaches to, the attach takes the place of the constructor, and the end
+ * of the session that of the end of the process. Another session then starts the plug-ins again.
+ *
  * At the end of the process, each plug-in's thread takes the last records. This happens before the
  * exit handlers of the vendors run, because these were registered earlier. The process waits at
  * most END_NS.
@@ -30,6 +33,7 @@
 
 #include "core/emit.h"
 #include "core/external.h"
+#include "core/late.h"
 #include "core/recording.h"
 #include "core/table.h"
 #include "generated/privateuse1_taps.h"
@@ -65,6 +69,21 @@ static void register_table(void)
 	for (int i = 0; i < GT_PRIVATEUSE1_INDEX_COUNT; i++)
 		real[i] = (const void *)(uintptr_t)nothing;
 	gt_table_register(&gt_privateuse1_tables[0], real, sizeof real, taps);
+}
+
+/* Prepare for the next session. Return false if a plug-in has not ended the former session. */
+static bool forget_session(void)
+{
+	for (uint32_t i = 0; i < plugin_count; i++) {
+		const uint32_t state = atomic_load(&plugins[i].state);
+
+		if (state != GT_PU1_WAITS && state != GT_PU1_OVER)
+			return false;
+	}
+	for (uint32_t i = 0; i < plugin_count; i++)
+		gt_pu1_clear(&plugins[i]);
+	plugin_count = 0;
+	return true;
 }
 
 /* The list --------------------------------------------------------------------------- */
@@ -159,14 +178,16 @@ static void wait_for_starts(void)
 				     "not ready after 5 s; the program continues without it");
 }
 
+/* true until the plug-ins are started, and once they have been asked to end */
+static _Atomic bool has_ended = true;
+
 /* End of the process ----------------------------------------------------------------- */
 
 static void end_plugins(void)
 {
-	static _Atomic bool done;
 	uint64_t deadline = gt_clock_ns(CLOCK_MONOTONIC) + END_NS;
 
-	if (getpid() != owner || atomic_exchange(&done, true))
+	if (getpid() != owner || atomic_exchange(&has_ended, true))
 		return;
 	gt_pu1_ask_end();
 	for (uint32_t i = 0; i < plugin_count; i++) {
@@ -183,11 +204,13 @@ static void end_plugins(void)
 	}
 }
 
+/* number of plug-ins that waited for a library at the last look */
+static _Atomic uint32_t waiting;
+
 /* Start the plug-ins needed now, and wait. Return the number of plug-ins still waiting for a
  * library. */
 static uint32_t look_now(void)
 {
-	static _Atomic uint32_t waiting = UINT32_MAX;
 	uint32_t left = start_plugins_needed();
 
 	if (left == atomic_exchange(&waiting, left))
@@ -204,6 +227,8 @@ static void prepare_for_pushes(void)
 	wait_for_starts(); /* includes plug-ins that the looking thread has just started */
 }
 
+static _Atomic bool is_looking;
+
 static void *look_for_libraries(void *nobody)
 {
 	const struct timespec pause = {0, LOOK_NS};
@@ -213,7 +238,8 @@ static void *look_for_libraries(void *nobody)
 	gt_tool_thread_count(true);
 	do
 		syscall(SYS_nanosleep, &pause, NULL);
-	while (look_now());
+	while (!atomic_load(&has_ended) && look_now());
+	atomic_store(&is_looking, false);
 	gt_tool_thread_count(false);
 	return NULL;
 }
@@ -224,10 +250,12 @@ static void forget_plugins(void)
 	gt_pu1_push_to_none();
 }
 
-__attribute__((constructor)) static void start_plugins(void)
+/* Start the session's plug-ins. */
+static void start_session(void)
 {
-	gt_recording_init();
-	if (!gt_recording_is_run() || !gt_recording.session->plugins[0] ||
+	static bool is_registered;
+
+	if (!gt_recording.session->plugins[0] ||
 	    atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		return;
 	owner = getpid();
@@ -235,10 +263,43 @@ __attribute__((constructor)) static void start_plugins(void)
 	register_table();
 	if (!gt_pu1_kinds())
 		return;
-	pthread_atfork(NULL, NULL, forget_plugins);
-	at_quick_exit(end_plugins);
+	gt_pu1_ask_begin();
+	atomic_store(&waiting, UINT32_MAX);
+	atomic_store(&has_ended, false);
+	if (!is_registered) {
+		pthread_atfork(NULL, NULL, forget_plugins);
+		at_quick_exit(end_plugins);
+	}
+	is_registered = true;
 	if (!look_now())
 		return;
 	atomic_store(&gt_push_hooks.prepare, prepare_for_pushes);
-	gt_tool_thread_start(look_for_libraries, NULL, LOOKER_STACK_BYTES);
+	if (!atomic_exchange(&is_looking, true) &&
+	    gt_tool_thread_start(look_for_libraries, NULL, LOOKER_STACK_BYTES))
+		atomic_store(&is_looking, false);
 }
+
+__attribute__((constructor)) static void start_plugins(void)
+{
+	gt_recording_init();
+	if (gt_recording_is_run())
+		start_session();
+}
+
+/* Called in gputap's thread, so plug-ins start and end as they do in a program's thread. */
+static void attach_plugins(void)
+{
+	if (forget_session())
+		start_session();
+	else
+		gt_late_missing(GT_DOMAIN_PRIVATEUSE1,
+				"records of plug-ins: a plug-in has not ended the former session");
+}
+
+static void finish_plugins(void)
+{
+	gt_pu1_push_to_none();
+	end_plugins();
+}
+
+GT_PROVIDE(gt_late) = {.name = "privateuse1", .attach = attach_plugins, .finish = finish_plugins};

@@ -173,6 +173,10 @@ struct gt_pu1 {
 int gt_pu1_start(struct gt_pu1 *p);
 /* Ask the threads of all plug-ins to write their last records and end. */
 void gt_pu1_ask_end(void);
+/* Let threads run that are started from now on. Their predecessors have ended. */
+void gt_pu1_ask_begin(void);
+/* Forget the session of a plug-in whose thread has ended. */
+void gt_pu1_clear(struct gt_pu1 *p);
 
 /* pu1_records.c: write the records that the plug-in has now. @last: true if no more records will
  * come. */

@@ -27,7 +27,10 @@
 
 #define PAUSE_NS 100000000
 
-enum { STACK_BYTES = 8 << 20 }; /* vendors' code runs on this stack */
+enum {
+	STACK_BYTES = 8 << 20, /* vendors' code runs on this stack */
+	PLUGINS_MOST = 64,
+};
 
 static _Atomic uint32_t over; /* a futex */
 
@@ -35,6 +38,11 @@ void gt_pu1_ask_end(void)
 {
 	atomic_store(&over, 1);
 	syscall(SYS_futex, &over, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+void gt_pu1_ask_begin(void)
+{
+	atomic_store(&over, 0);
 }
 
 static void set_state(struct gt_pu1 *p, enum gt_pu1_state state)
@@ -49,6 +57,9 @@ static void pause_thread(void)
 
 	syscall(SYS_futex, &over, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
 }
+
+/* counts of each plug-in that former sessions have reported, by index in libgputap-plugin */
+static uint64_t former_counts[PLUGINS_MOST][GPUTAP_PLUGIN_COUNT_COUNT];
 
 /* Return libgputap-plugin's functions, or NULL if the library is not found. The library is opened
  * once. */
@@ -100,6 +111,8 @@ static bool open_plugin(struct gt_pu1 *p)
 		return false;
 	}
 	p->index = (uint32_t)index;
+	if (index < PLUGINS_MOST)
+		memcpy(p->reported, former_counts[index], sizeof p->reported);
 	if (!p->f->gputap_plugins_at(p->index, &about))
 		snprintf(p->name, sizeof p->name, "%s", about.name);
 	gt_runtime_module_named(GT_DOMAIN_PRIVATEUSE1, path, 0, "plug-in", 0);
@@ -137,6 +150,8 @@ static void end_plugin(struct gt_pu1 *p)
 	error = p->f->gputap_plugins_stream_error(p->index);
 	if (error)
 		gt_pu1_event(p, p->thread, 0, error);
+	if (p->index < PLUGINS_MOST)
+		memcpy(former_counts[p->index], p->reported, sizeof p->reported);
 	count_open(-1);
 }
 
@@ -170,6 +185,24 @@ static void *run_plugin(void *argument)
 	set_state(p, GT_PU1_OVER);
 	gt_tool_thread_count(false);
 	return NULL;
+}
+
+void gt_pu1_clear(struct gt_pu1 *p)
+{
+	struct gt_pu1_known *known = p->known; /* a vendor's thread may still use it */
+
+	free(p->links.now);
+	free(p->links.before);
+	free(p->calls.records);
+	free(p->activity.records);
+	free(p->launching.list);
+	free(p->copying.list);
+	free(p->setting.list);
+	free(p->standing);
+	for (int type = 0; type < GT_OBJECT_TYPE_COUNT; type++)
+		free(p->objects[type]);
+	memset(p, 0, sizeof *p);
+	p->known = known;
 }
 
 int gt_pu1_start(struct gt_pu1 *p)

@@ -113,7 +113,8 @@ void gt_pu1_hear_submissions(struct gt_pu1 *p)
 {
 	bool heard;
 
-	p->known = calloc(GT_PU1_CALLS_KNOWN, sizeof *p->known);
+	if (!p->known)
+		p->known = calloc(GT_PU1_CALLS_KNOWN, sizeof *p->known);
 	if (!p->known)
 		return;
 	atomic_store(&p->in, "pu1.submits");
