@@ -131,6 +131,31 @@ def test_a_queue_with_profiling_from_before_has_times(build, way):
         assert not late_events(session)
 
 
+def test_an_old_queue_gets_profiling_if_the_driver_can_enable_it(build, way):
+    with Program(build, way) as alone:
+        expected = [alone.tell(c) for c in ("properties", "times", "references")]
+    with Session(build) as session, Program(build, way, "settable") as program:
+        program.tell("run 10")
+        program.attach(session)
+        program.tell("run 10")
+        assert [program.tell(c) for c in ("properties", "times", "references")] == expected
+        program.end()
+        assert all(k["times"] != UNTIMED for k in check_linked(session))
+        assert not late_events(session)
+
+
+def test_an_old_queue_without_times_is_named_although_it_has_profiling(build):
+    """The runtime enables profiling, but gives no times."""
+    layer = str(build / "tests/opencl/libfault_layer.so")
+    with Session(build) as session, Program(build, "linked", "settable", OPENCL_LAYERS=layer,
+                                            FAULT="untimed") as program:
+        program.attach(session)
+        program.tell("run 10")
+        program.end()
+        assert all(k["times"] == UNTIMED for k in check_linked(session))
+        assert len(late_events(session)) == 1
+
+
 def test_the_program_sees_no_profiling_that_it_did_not_request(build, way):
     with Program(build, way) as alone:
         expected = [alone.tell(c) for c in ("properties", "times", "references")]

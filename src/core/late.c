@@ -8,16 +8,12 @@
 #include "core/emit.h"
 #include "core/recording.h"
 
-static _Atomic bool is_late, is_attached;
-
-bool gt_is_late(void)
-{
-	return atomic_load_explicit(&is_late, memory_order_relaxed);
-}
+_Atomic bool gt_late_came;
+static _Atomic bool is_attached;
 
 void gt_late_begin(void)
 {
-	atomic_store(&is_late, true);
+	atomic_store(&gt_late_came, true);
 }
 
 void gt_late_attach_all(void)

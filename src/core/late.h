@@ -12,6 +12,7 @@
 #ifndef GPUTAP_CORE_LATE_H
 #define GPUTAP_CORE_LATE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,7 +37,11 @@ GT_INTERFACE(gt_late);
 
 /* Return true if this process was started without gputap and a session has attached to it, now or
  * earlier. */
-bool gt_is_late(void);
+extern _Atomic bool gt_late_came __attribute__((visibility("hidden")));
+static inline bool gt_is_late(void)
+{
+	return atomic_load_explicit(&gt_late_came, memory_order_relaxed);
+}
 
 /* From now on, gt_is_late() returns true. */
 void gt_late_begin(void);

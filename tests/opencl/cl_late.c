@@ -23,7 +23,8 @@
  *
  * The first argument says how the program reaches OpenCL: "linked", "heap" (pointers from dlsym()
  * in heap memory), "table" (the tables that objects point to, as loaders that are linked into a
- * program do). */
+ * program do). The second argument: "profiling" (the first queue has it), "settable" (the driver has
+ * clSetCommandQueueProperty(), as drivers of OpenCL 1.0). */
 #include "program.h"
 
 #include <CL/cl_icd.h>
@@ -262,6 +263,39 @@ static void count_replaced(void)
 	printf("done %d\n", replaced);
 }
 
+/* A driver of OpenCL 1.0 ------------------------------------------------------- */
+
+static size_t properties_at; /* position of the properties in PoCL's queues */
+
+static cl_int CL_API_CALL set_property(cl_command_queue q, cl_command_queue_properties properties,
+				       cl_bool enable, cl_command_queue_properties *old)
+{
+	cl_command_queue_properties *now = (cl_command_queue_properties *)q + properties_at;
+
+	if (old)
+		*old = *now;
+	*now = enable ? *now | properties : *now & ~properties;
+	return CL_SUCCESS;
+}
+
+/* Give PoCL's table the function that later drivers do not have. */
+static void add_set_property(void)
+{
+	enum { WORDS = 64 };
+	const cl_command_queue_properties asked[] = {0, CL_QUEUE_PROFILING_ENABLE,
+						     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE};
+	const cl_command_queue_properties *q[3];
+
+	for (int i = 0; i < 3; i++)
+		q[i] = (cl_command_queue_properties *)open_queue(asked[i]);
+	while (properties_at < WORDS &&
+	       (q[0][properties_at] != asked[0] || q[1][properties_at] != asked[1] ||
+		q[2][properties_at] != asked[2]))
+		properties_at++;
+	EXPECT(properties_at < WORDS);
+	(*(struct _cl_icd_dispatch **)platform)->clSetCommandQueueProperty = set_property;
+}
+
 /* Threads ---------------------------------------------------------------------- */
 
 enum { THREADS = 16 };
@@ -381,7 +415,10 @@ int main(int argc, char **argv)
 	release_command_buffer =
 		(release_fn *)clGetExtensionFunctionAddressForPlatform(platform,
 								       "clReleaseCommandBufferKHR");
-	first_queue = queue = open_queue(argc > 2 ? CL_QUEUE_PROFILING_ENABLE : 0);
+	if (argc > 2 && !strcmp(argv[2], "settable"))
+		add_set_property();
+	first_queue = queue = open_queue(
+		argc > 2 && !strcmp(argv[2], "profiling") ? CL_QUEUE_PROFILING_ENABLE : 0);
 	kernel = open_kernel(build_program("__kernel void add(__global int *a) { atomic_inc(a); }"),
 			     "add");
 	buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zero,

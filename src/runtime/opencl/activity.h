@@ -50,6 +50,7 @@
 
 #include "core/context.h"
 #include "core/emit.h"
+#include "core/late.h"
 #include "core/tap.h"
 #include "generated/opencl_ops.h"
 #include "generated/opencl_wraps.h"
@@ -342,6 +343,11 @@ void gt_cl_complete_tool_activity(struct gt_tool_activity *p, struct gt_cl_devic
 #define GT_CL_NO_EVENT ((cl_event)(uintptr_t)&gt_cl_no_event)
 extern const char gt_cl_no_event;
 
+/* Meet a queue that may be older than gputap before its first command, so that the command has times
+ * if gputap can enable profiling. Does nothing if the runtime does not know the queue. */
+void gt_cl_queue_meet_old(const struct gt_table *table, struct gt_thread *t,
+			  cl_command_queue queue);
+
 /* Start to follow a command. Return the `event` argument for the runtime. Sets all members of @w
  * except `what` and `unwanted`, which the wrap sets. */
 static inline cl_event *gt_cl_activity_begin(const struct gt_call *call, cl_command_queue queue,
@@ -360,6 +366,8 @@ static inline cl_event *gt_cl_activity_begin(const struct gt_call *call, cl_comm
 		gt_cl_item_enter(call, queue, op, w);
 	if (gt_unlikely(!w->thread) || gt_unlikely(!(w->table = gt_cl_table_find(call))))
 		return event;
+	if (gt_unlikely(gt_is_late()))
+		gt_cl_queue_meet_old(w->table, w->thread, queue);
 	/* The program's variable changes only if the runtime sets the event. */
 	w->event = GT_CL_NO_EVENT;
 	w->wanted = event;

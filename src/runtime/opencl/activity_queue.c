@@ -6,7 +6,6 @@
  * have the previous queue's number. */
 #include <stdio.h>
 
-#include "core/late.h"
 #include "runtime/opencl/activity_pending.h"
 #include "runtime/opencl/opencl_attach.h"
 
@@ -208,6 +207,22 @@ struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thre
 	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
 
 	return gt_likely(is_known_queue(q, t)) ? q : meet_queue(table, t, handle);
+}
+
+void gt_cl_queue_meet_old(const struct gt_table *table, struct gt_thread *t,
+			  cl_command_queue handle)
+{
+	cl_device_id device;
+	cl_int ret;
+
+	if (!handle || is_known_queue(gt_cl_map_find(&queues, handle), t))
+		return;
+	gt_internal_enter();
+	ret = GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_DEVICE, sizeof device, &device,
+						  NULL);
+	gt_internal_leave();
+	if (ret == CL_SUCCESS)
+		meet_queue(table, t, handle);
 }
 
 struct gt_cl_queue *gt_cl_queue_of_event(const struct gt_table *table, cl_event event)
