@@ -309,3 +309,14 @@ def test_ctypes_in_python(build, repo):
         assert len({k["device"] for k in kernels}) == len(counts.split())
         half = len(kernels) // 2
         assert [k["times"] == UNTIMED for k in kernels] == [True] * half + [False] * half
+
+
+def test_opencl_that_is_opened_after_the_attach(build, repo):
+    with Session(build) as session:
+        program = [sys.executable, repo / "tests/opencl/late_ctypes.py"]
+        *made, counts = conftest.run_command([*program, session.library, session.folder,
+                                              "first"]).out.splitlines()
+        assert set(counts.split()) == {"30"}
+        assert session.calls() == made
+        assert all(k["times"] != UNTIMED for k in check_linked(session))
+        assert not late_events(session)

@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Calls OpenCL through ctypes, which holds pointers to functions in the heap. Uses every platform.
-Joins a session in between: late_ctypes.py LIBRARY FOLDER. Prints the names of the calls that it has
-made since, and at the end the kernels' counts."""
+Joins a session in between, or with a third argument before it opens OpenCL: late_ctypes.py LIBRARY
+FOLDER [first]. Prints the names of the calls that it has made since, and at the end the kernels'
+counts."""
 
 import ctypes
 import sys
 
 LAUNCHES = 10
 SOURCE = b"__kernel void add(__global int *a) { a[0]++; }"
+attaches_first = len(sys.argv) > 3
+
+
+def attach():
+    assert ctypes.CDLL(sys.argv[1]).gputap_attach(sys.argv[2].encode()) == 0
+
+
+if attaches_first:
+    attach()
 cl = ctypes.CDLL("libOpenCL.so.1")
 made = []
 
@@ -66,8 +76,9 @@ devices = [Device(ctypes.c_void_p(p)) for p in platforms[:count.value]]
 for d in devices:
     d.run()
     d.renew()
-assert ctypes.CDLL(sys.argv[1]).gputap_attach(sys.argv[2].encode()) == 0
-made.clear()
+if not attaches_first:
+    attach()
+    made.clear()
 for d in devices:
     d.run()
 for d in devices:
