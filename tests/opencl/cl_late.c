@@ -23,8 +23,8 @@
  *
  * The first argument says how the program reaches OpenCL: "linked", "heap" (pointers from dlsym()
  * in heap memory), "table" (the tables that objects point to, as loaders that are linked into a
- * program do). The second argument: "profiling" (the first queue has it), "settable" (the driver has
- * clSetCommandQueueProperty(), as drivers of OpenCL 1.0). */
+ * program do). The second argument: "profiling" (the first queue has it), "settable" (the driver
+ * has clSetCommandQueueProperty(), as drivers of OpenCL 1.0). */
 #include "program.h"
 
 #include <CL/cl_icd.h>

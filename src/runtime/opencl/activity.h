@@ -343,8 +343,8 @@ void gt_cl_complete_tool_activity(struct gt_tool_activity *p, struct gt_cl_devic
 #define GT_CL_NO_EVENT ((cl_event)(uintptr_t)&gt_cl_no_event)
 extern const char gt_cl_no_event;
 
-/* Meet a queue that may be older than gputap before its first command, so that the command has times
- * if gputap can enable profiling. Does nothing if the runtime does not know the queue. */
+/* Meet a queue that may be older than gputap before its first command, so that the command has
+ * times if gputap can enable profiling. Does nothing if the runtime does not know the queue. */
 void gt_cl_queue_meet_old(const struct gt_table *table, struct gt_thread *t,
 			  cl_command_queue queue);
 

@@ -19,8 +19,8 @@
  * gputap sees calls of these functions if the caller is bound to them, or holds their address in
  * the data of an object.
  *
- * gputap finds the tables by asking the mapped drivers for their platforms. It does not ask loaders,
- * because a loader would open all installed drivers.
+ * gputap finds the tables by asking the mapped drivers for their platforms. It does not ask
+ * loaders, because a loader would open all installed drivers.
  *
  * With cl_khr_icd2, the loader owns the table. The first entry of the driver's table is a tag, and
  * the second word of each object points to the loader's table. gputap replaces both.
