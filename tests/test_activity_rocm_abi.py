@@ -29,7 +29,8 @@ LAYOUTS = (
         "size": "hsa_queue.size", "id": "hsa_queue.id", "write_dispatch_id": "write_dispatch_id",
         "read_dispatch_id": "read_dispatch_id",
         "scratch_address": "scratch_backing_memory_location",
-        "scratch_lane_bytes": "scratch_wave64_lane_byte_size"
+        "scratch_lane_bytes": "scratch_wave64_lane_byte_size",
+        "properties": "queue_properties"
     }),
     ("struct gt_hsa_event", "hsa_amd_event_t", {
         "type": "event_type", "agent": "memory_fault.agent",
@@ -39,12 +40,15 @@ LAYOUTS = (
     ("struct gt_hsa_times", "hsa_amd_profiling_async_copy_time_t", {"start": "start",
                                                                     "end": "end"}),
     ("struct gt_hsa_dim3", "hsa_dim3_t", {"x": "x", "y": "y", "z": "z"}),
-    ("struct gt_hsa_loader", "hsa_ven_amd_loader_1_01_pfn_t", {
+    ("struct gt_hsa_loader", "hsa_ven_amd_loader_1_03_pfn_t", {
         "query_host_address": "hsa_ven_amd_loader_query_host_address",
         "query_segment_descriptors": "hsa_ven_amd_loader_query_segment_descriptors",
         "query_executable": "hsa_ven_amd_loader_query_executable",
         "iterate_loaded_code_objects": "hsa_ven_amd_loader_executable_iterate_loaded_code_objects",
-        "loaded_code_object_get_info": "hsa_ven_amd_loader_loaded_code_object_get_info"
+        "loaded_code_object_get_info": "hsa_ven_amd_loader_loaded_code_object_get_info",
+        "create_reader":
+            "hsa_ven_amd_loader_code_object_reader_create_from_file_with_offset_size",
+        "iterate_executables": "hsa_ven_amd_loader_iterate_executables"
     }),
 )
 
@@ -77,6 +81,10 @@ VALUES = {
     "GT_HSA_DEVICE_GPU": "HSA_DEVICE_TYPE_GPU",
     "GT_HSA_SYSTEM_TIMESTAMP": "HSA_SYSTEM_INFO_TIMESTAMP",
     "GT_HSA_SYSTEM_TIMESTAMP_FREQUENCY": "HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY",
+    "GT_HSA_EXECUTABLE_STATE": "HSA_EXECUTABLE_INFO_STATE",
+    "GT_HSA_EXECUTABLE_FROZEN": "HSA_EXECUTABLE_STATE_FROZEN",
+    "GT_HSA_QUEUE_PROFILED": "AMD_QUEUE_PROPERTIES_ENABLE_PROFILING",
+    "GT_HSA_FEATURE_KERNELS": "HSA_QUEUE_FEATURE_KERNEL_DISPATCH",
     "GT_HSA_SYMBOL_TYPE": "HSA_EXECUTABLE_SYMBOL_INFO_TYPE",
     "GT_HSA_SYMBOL_KERNEL": "HSA_SYMBOL_KIND_KERNEL",
     "GT_HSA_SYMBOL_NAME_LENGTH": "HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH",

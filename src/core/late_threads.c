@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gt_late_wait_for_threads(): see late.h. Threads that are created meanwhile start in other code. */
+/* Waits for threads: see late.h. Threads that are created meanwhile start in other code. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

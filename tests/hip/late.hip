@@ -5,10 +5,12 @@
  *   busy=0    1: all threads launch `during` while the session is attached to and while it ends;
  *             each of these kernels must have run once
  *   between=1 launches of `between` per thread after each session, before the next line is read
- * After another line, which is read when the session has ended, launches `between` and prints a line.
+ * After another line, which is read when the session has ended, launches `between`, and prints a
+ * line.
  * Kernel `after` number n of a session has the grid (n % 64 + 1, n / 64 + 1). Each session also
- * makes, per thread: 2 copies to the device, 2 on the device, 2 to the host, 2 fills, 2 launches of a
- * graph of 4 kernels `node` that was instantiated before, and 5 kernels `fresh` on a new stream. */
+ * makes, per thread: 2 copies to the device, 2 on the device, 2 to the host, 2 fills, 2 launches of
+ * a graph of 4 kernels `node` that was instantiated before, and 5 kernels `fresh` on a new
+ * stream. */
 #include <hip/hip_runtime.h>
 #include <dlfcn.h>
 #include <unistd.h>

@@ -21,15 +21,13 @@
 #include <unistd.h>
 
 #include "compat/roctx/roctx.h"
+#include "runtime/roctx_offer.h"
 
 /* Identifies this library as gputap's to the audit library. */
-extern const char gputap_roctx[];
-const char gputap_roctx[] = "gputap";
 
 enum { VERSION = 10000 * ROCTX_VERSION_MAJOR + 100 * ROCTX_VERSION_MINOR, TABLES = 3 };
 
-typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instance, void **tables,
-			     uint64_t count);
+typedef gt_set_api_table_fn set_api_table_fn;
 
 static _Thread_local int level;
 static _Atomic uint64_t last_range;
@@ -133,11 +131,18 @@ static void chain_to_real(void *entry, const char *name)
 		*(void **)entry = real;
 }
 
-static void offer_tables(void)
+static bool offers; /* false: another library offers its tables */
+
+static void offer_to(set_api_table_fn *take)
 {
 	void *tables[TABLES] = {&core, &controls, &names};
-	set_api_table_fn *take;
 
+	if (take && offers)
+		take("roctx", VERSION, 0, tables, TABLES);
+}
+
+static void offer_tables(void)
+{
 	bool real = dlsym(RTLD_NEXT, "roctxRangePushA") != NULL;
 
 	if (real) {
@@ -157,9 +162,8 @@ static void offer_tables(void)
 	if (dlsym(RTLD_NEXT, "roctxProfilerPause") ||
 	    (real && dlsym(RTLD_DEFAULT, "gputap_attach_roctx")))
 		return;
-	take = (set_api_table_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
-	if (take)
-		take("roctx", VERSION, 0, tables, TABLES);
+	offers = true;
+	offer_to((set_api_table_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table"));
 }
 
 /* Offer the tables once. */
@@ -173,6 +177,17 @@ static void ensure_offered(void)
 		atomic_store_explicit(&done, 1, memory_order_release);
 	}
 }
+
+/* Offer the tables to gputap, which was attached to the running program. */
+static void offer_late(set_api_table_fn *take)
+{
+	ensure_offered();
+	offer_to(take);
+}
+
+/* Distinguishes this library from others with the same functions. */
+extern const struct gt_roctx_offer gputap_roctx;
+const struct gt_roctx_offer gputap_roctx = {"gputap", offer_late};
 
 #define CALL(table, f, ...) (ensure_offered(), (table).f(__VA_ARGS__))
 

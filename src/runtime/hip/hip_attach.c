@@ -15,12 +15,14 @@
 #include <string.h>
 
 #include "core/emit.h"
+#include "core/late.h"
 #include "core/recording.h"
 #include "core/table.h"
 #include "runtime/hip/hip_order.h"
 #include "generated/hip_compiler_taps.h"
 #include "generated/hip_taps.h"
 #include "runtime/interposition.h"
+#include "runtime/mapped.h"
 #include "runtime/module.h"
 #include "runtime/registered.h"
 
@@ -109,6 +111,20 @@ bool gt_hip_is_interposed(uint32_t instance)
 	return atomic_load_explicit(&gt_hip_attach_states[instance].state, memory_order_relaxed) ==
 	       GT_ATTACH_ARMED;
 }
+
+/* Name what is missing if HIP submits from its own threads, which existed before gputap. */
+static void attach_late(void)
+{
+	const char *value = getenv("AMD_DIRECT_DISPATCH");
+
+	if (value && *value && !atoi(value) && strcmp(value, "true") &&
+	    gt_mapped_defines("__hipRegisterFatBinary", NULL))
+		gt_late_missing(GT_DOMAIN_HIP,
+				"the calls of HIP's GPU activities: HIP submits from its own "
+				"threads (AMD_DIRECT_DISPATCH=0), which were created before");
+}
+
+GT_PROVIDE(gt_late) = {.name = "hip", .attach = attach_late};
 
 __attribute__((constructor)) static void start_hip_attach(void)
 {

@@ -182,6 +182,7 @@ static_assert(offsetof(struct gt_hsa_queue_abi, write_dispatch_id) == 56 &&
 		      sizeof(struct gt_hsa_queue_abi) == 256,
 	      "amd_queue_t");
 
+enum { GT_HSA_FEATURE_KERNELS = 1 };     /* HSA_QUEUE_FEATURE_KERNEL_DISPATCH */
 enum { GT_HSA_QUEUE_PROFILED = 1 << 3 }; /* AMD_QUEUE_PROPERTIES_ENABLE_PROFILING */
 
 typedef void gt_hsa_queue_callback(int status, void *queue, void *data);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Follows queues that the program created before gputap was there. The program keeps its queue and
- * its ring of packets, so nothing that it has stored changes its meaning. What changes are the two
- * numbers that make the device look at packets, which the program passes through functions that are
- * tapped: the write index and the doorbell.
+ * its ring of packets, so nothing that it has stored changes its meaning. gputap delays the two
+ * numbers that make the device look at packets, the write index and the doorbell, which the program
+ * passes through functions that are tapped.
  *
  *   program: reserve, write packet, ring ─► the queue's ring ─ packet loop ─► ring in between
  *               │                              ▲                                  │ signals set
  *               └ adopted.write                └──────────── hand_over() ◄────────┘
  *                                    then the queue's write index, then its doorbell
  *
- * The device processes packets below its write index. That index stays at the number of packets
+ * The device processes packets below its write index. The index stays at the number of packets
  * that were handed over, and the program counts in adopted.write. The packet loop therefore has the
  * time to put gputap's signals into packets, as for a proxy queue (hsa_proxy.c). The loop copies
  * packets to the ring in between, and makes the program's slots INVALID. hand_over() writes the
@@ -39,7 +39,7 @@
 
 #define LEAVE_NS (50 * GT_HSA_MS)
 
-enum { REFUSED_MOST = 64, BELL_PAGE = 8192, FEATURE_KERNELS = 1 };
+enum { REFUSED_MOST = 64, BELL_PAGE = 8192 };
 
 static _Atomic uint32_t adopting; /* epoch of the process in which a thread adopts; 0: none */
 /* Queues that cannot be adopted, and are reported. */
@@ -193,7 +193,7 @@ static struct gt_hsa_queue *make_queue(struct gt_hsa_runtime *r, struct gt_hsa_q
 	bool was_profiled;
 
 	*why = NULL;
-	if (!(real->features & FEATURE_KERNELS) || !bell)
+	if (!(real->features & GT_HSA_FEATURE_KERNELS) || !bell)
 		return NULL;
 	*why = "the queue belongs to another tool";
 	if (bell->kind != GT_HSA_SIGNAL_DOORBELL || bell->queue != (uintptr_t)real)

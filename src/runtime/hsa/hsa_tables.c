@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* See hsa_tables.h. A runtime passes its tables to tools only while it initialises. Afterwards they
- * are found by their form: each table starts with its size, and HsaApiTable points to the others.
+/* See hsa_tables.h. A runtime passes its tables to tools only during its initialisation. Later, the
+ * tables are found through their form: each table starts with its size, and HsaApiTable points to
+ * the others.
  *
  *   data of the library:  | HsaApiTable: version, core, amd_ext, .. | core: 1016, functions | ..
  *                               └────────────────────────────────────► size 1016
  *
- * The runtime has two sets of tables of that form: the one that tools change, and a copy of the
- * original. To tell them apart, the entry of hsa_status_string() is replaced for the duration of
- * one call of the export. In the right set, the call comes by. hsa_status_string() only looks up a
- * text, and may be called at any time; calls of other threads go on to the former function. */
+ * The runtime has two sets of tables of that form: tables that tools change, and a copy of the
+ * original. To find out which set is used, the entry of hsa_status_string() is replaced for the
+ * duration of one call of the export. In the right set, the call reaches the replacement. The
+ * function only looks up a text, and may be called at any time; calls of other threads are passed to
+ * the former function. */
 #include "runtime/hsa/hsa_tables.h"
 
 #include <dlfcn.h>
@@ -119,11 +121,11 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 /* Probe ------------------------------------------------------------------------------ */
 
 static _Atomic(gt_hsa_core_hsa_status_string_fn *) probed_function;
-static _Thread_local bool has_come_by __attribute__((tls_model("initial-exec")));
+static _Thread_local bool is_reached __attribute__((tls_model("initial-exec")));
 
-static int come_by(int status, const char **text)
+static int reach_probe(int status, const char **text)
 {
-	has_come_by = true;
+	is_reached = true;
 	return atomic_load(&probed_function)(status, text);
 }
 
@@ -133,13 +135,13 @@ static bool is_called_through(const struct copy *c, const struct gt_hsa_tables *
 	void **entry = (void **)((struct gt_hsa_version *)t->core + 1) +
 		       GT_HSA_CORE_hsa_status_string,
 	     *former, *ours;
-	gt_hsa_core_hsa_status_string_fn *probe = come_by;
+	gt_hsa_core_hsa_status_string_fn *probe = reach_probe;
 	const char *text;
 
 	ours = *(void **)&probe;
 	former = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
 	atomic_store(&probed_function, *(gt_hsa_core_hsa_status_string_fn **)&former);
-	has_come_by = false;
+	is_reached = false;
 	if (!__atomic_compare_exchange_n(entry, &former, ours, false, __ATOMIC_SEQ_CST,
 					 __ATOMIC_RELAXED))
 		return false;
@@ -147,7 +149,7 @@ static bool is_called_through(const struct copy *c, const struct gt_hsa_tables *
 	/* another tool that has changed the entry meanwhile calls the probe from now on */
 	__atomic_compare_exchange_n(entry, &ours, former, false, __ATOMIC_SEQ_CST,
 				    __ATOMIC_RELAXED);
-	return has_come_by;
+	return is_reached;
 }
 
 size_t gt_hsa_tables_find(struct gt_hsa_mapped *found, size_t most)

@@ -26,6 +26,7 @@
 #include "gputap/tool.h"
 #include "runtime/module.h"
 #include "runtime/registered.h"
+#include "runtime/roctx_offer.h"
 #include "generated/rccl_taps.h"
 #include "tool/tool_load.h"
 
@@ -37,8 +38,7 @@
 /* rocprofiler_status_t */
 enum { SUCCESS = 0, INVALID_ARGUMENT = 19 };
 
-typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instance, void **tables,
-			     uint64_t count);
+typedef gt_set_api_table_fn set_api_table_fn;
 __attribute__((visibility("default"))) set_api_table_fn rocprofiler_set_api_table;
 
 /* Provider for RCCL, which has no separate folder. */
@@ -343,7 +343,23 @@ static bool extend_taken(void)
 	return found;
 }
 
-static void attach_registered(void)
+/* Let gputap's ROCTx library offer its tables again, which it has done at its first call. */
+static void attach_roctx(const char *name)
+{
+	char path[PATH_MAX];
+	void *handle = find_mapped(name, path) ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	const struct gt_roctx_offer *ours = handle ? dlsym(handle, "gputap_roctx") : NULL;
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info where;
+
+	if (ours && dladdr1(ours, &where, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+	    symbol->st_size >= sizeof *ours)
+		ours->offer(rocprofiler_set_api_table);
+	if (handle)
+		dlclose(handle);
+}
+
+static void attach_kept(void)
 {
 	char path[PATH_MAX], sdk[PATH_MAX];
 	int (*invoke)(void) = NULL;
@@ -373,6 +389,13 @@ static void attach_registered(void)
 			why);
 		gt_late_missing(GT_DOMAIN_HIP, path);
 	}
+}
+
+static void attach_registered(void)
+{
+	attach_roctx("libroctx64.so");
+	attach_roctx("librocprofiler-sdk-roctx.so");
+	attach_kept();
 }
 
 GT_PROVIDE(gt_late) = {.name = "rocprofiler-register", .attach = attach_registered};
