@@ -59,7 +59,7 @@ void gt_late_detach_all(void);
  * through an entry before a tap replaced the entry, is then no longer executed by any thread.
  * @most_ns: how long to wait
  * Return: false if a thread did not get a processor in time, or /proc cannot be read.
- * Thread: one at a time; makes system calls.
+ * Thread: any; makes system calls.
  */
 bool gt_late_wait_for_threads(uint64_t most_ns);
 

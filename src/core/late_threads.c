@@ -2,6 +2,7 @@
 /* Waits for threads: see late.h. Threads that are created meanwhile start in other code. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,9 +93,8 @@ static int list_threads(void)
 	return folder && count < THREADS_MOST ? count : -1;
 }
 
-bool gt_late_wait_for_threads(uint64_t most_ns)
+static bool wait_until(uint64_t until)
 {
-	const uint64_t until = gt_clock_ns(CLOCK_MONOTONIC) + most_ns;
 	const struct timespec step = {0, STEP_NS};
 	int count = list_threads(), left = count;
 
@@ -111,4 +111,23 @@ bool gt_late_wait_for_threads(uint64_t most_ns)
 		nanosleep(&step, NULL);
 	}
 	return left == 0;
+}
+
+bool gt_late_wait_for_threads(uint64_t most_ns)
+{
+	static _Atomic int holder; /* thread that uses threads[]; 0: none */
+	const uint64_t until = gt_clock_ns(CLOCK_MONOTONIC) + most_ns;
+	const struct timespec step = {0, STEP_NS};
+	int none = 0;
+	bool have_gone_on;
+
+	while (!atomic_compare_exchange_strong(&holder, &none, (int)syscall(SYS_gettid))) {
+		if (gt_clock_ns(CLOCK_MONOTONIC) > until)
+			return false;
+		none = 0;
+		nanosleep(&step, NULL);
+	}
+	have_gone_on = wait_until(until);
+	atomic_store(&holder, 0);
+	return have_gone_on;
 }

@@ -278,6 +278,11 @@ void gt_hsa_adopt_begin(void)
 	atomic_store_explicit(&gt_hsa_adopt_queue, find_or_adopt, memory_order_release);
 }
 
+bool gt_hsa_adopts(void)
+{
+	return atomic_load_explicit(&gt_hsa_adopt_queue, memory_order_relaxed) == find_or_adopt;
+}
+
 /* Giving back -------------------------------------------------------------------------- */
 
 /* Wait until the adopted queues have been given back. */

@@ -2,6 +2,23 @@
 /* See hsa_completion.h. */
 #include "runtime/hsa/hsa_completion.h"
 
+#include <stdio.h>
+
+#include "core/late.h"
+
+/* Report, once for an adopted queue, that an activity's end is not detected. */
+static void report_unknown(struct gt_hsa_queue *q)
+{
+	char text[96];
+
+	if (!q->ring.in_place || q->adopted.names_shared)
+		return;
+	q->adopted.names_shared = true;
+	snprintf(text, sizeof text, "activities on queue %p that share a completion signal",
+		 q->handle);
+	gt_late_missing(GT_DOMAIN_HSA_CORE, text);
+}
+
 /* Choose the signal for a packet that has a signal of the program. */
 static enum gt_hsa_completion choose_signal(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
 					    uint64_t *completion)
@@ -11,8 +28,10 @@ static enum gt_hsa_completion choose_signal(struct gt_hsa_queue *q, struct gt_hs
 	if (gt_hsa_signal_watch(&slot->watch, theirs))
 		return GT_HSA_BY_ITS_SIGNAL;
 	slot->watch.signal = slot->ours;
-	if (gt_unlikely(!gt_hsa_ring_is_large(&q->ring)))
+	if (gt_unlikely(!gt_hsa_ring_is_large(&q->ring))) {
+		report_unknown(q);
 		return GT_HSA_UNKNOWN;
+	}
 	*completion = (uintptr_t)slot->ours;
 	return GT_HSA_BY_OURS_AND_BARRIER;
 }

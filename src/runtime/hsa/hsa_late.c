@@ -9,8 +9,12 @@
 #include "runtime/hsa/hsa_code.h"
 #include "runtime/hsa/hsa_helper.h"
 #include "runtime/hsa/hsa_tables.h"
+#include "runtime/mapped.h"
 
 #define THREADS_NS (2000 * GT_HSA_MS)
+
+enum { DETACHED, ATTACHED, LOOKING /* a thread attaches a new runtime */ };
+static _Atomic uint32_t state;
 
 static struct gt_hsa_runtime *find_runtime(const struct gt_hsa_tables *tables)
 {
@@ -42,38 +46,39 @@ static void attach_copy(const struct gt_hsa_mapped *copy)
 {
 	struct gt_hsa_runtime *r;
 
-	if (!copy->tables) {
+	/* tables of a runtime that is not initialised may not exist yet */
+	if (!copy->tables && copy->is_initialised)
 		gt_late_missing(GT_DOMAIN_HSA_CORE,
 				"HSA calls, and kernels and copies of HSA and HIP: the tables of "
 				"the runtime were not found");
-		return;
-	}
-	if (gt_hsa_attach_tables(copy->tables, GT_HSA_IN_PLACE, 0) != 0)
+	if (!copy->tables || gt_hsa_attach_tables(copy->tables, GT_HSA_IN_PLACE, 0) != 0)
 		return;
 	r = find_runtime(copy->tables);
-	/* fails before hsa_init(), when there is nothing yet to be found */
-	if (!r || !is_initialised(r))
-		return;
-	if (!gt_hsa_code_find_loaded(r))
+	if (r && copy->is_initialised && !gt_hsa_code_find_loaded(r))
 		gt_late_missing(GT_DOMAIN_HSA_CORE,
 				"names of kernels that were loaded before: this version of the "
 				"HSA runtime does not list its code objects");
 }
 
-static void attach_runtimes(void)
+/* Attach the copies of the runtime that are mapped. Return false if there is none. *in_use: set to
+ * true if one of them is initialised */
+static bool attach_copies(bool *in_use)
 {
 	struct gt_hsa_mapped copies[GT_INSTANCES];
 	const size_t count = gt_hsa_tables_find(copies, GT_INSTANCES);
 
-	struct gt_thread *t = gt_thread_own();
-
-	if (!count || !t)
-		return;
-	for (size_t i = 0; i < count; i++)
+	*in_use = false;
+	for (size_t i = 0; i < count; i++) {
 		attach_copy(&copies[i]);
-	gt_hsa_helper_resume(t);
+		*in_use |= copies[i].is_initialised;
+	}
 	atomic_store(&gt_hsa_was_shut_down, note_shut_down);
-	if (gt_late_wait_for_threads(THREADS_NS))
+	return count;
+}
+
+static void begin_to_adopt(bool in_use)
+{
+	if (!in_use || gt_late_wait_for_threads(THREADS_NS))
 		gt_hsa_adopt_begin();
 	else
 		gt_late_missing(GT_DOMAIN_HSA_CORE,
@@ -81,10 +86,46 @@ static void attach_runtimes(void)
 				"program did not run, so it may be in the middle of a submission");
 }
 
+static void attach_runtimes(void)
+{
+	struct gt_thread *t = gt_thread_own();
+	bool in_use;
+
+	atomic_store(&state, t ? ATTACHED : DETACHED);
+	if (!t || !attach_copies(&in_use))
+		return;
+	gt_hsa_helper_resume(t);
+	begin_to_adopt(in_use);
+}
+
 static void detach_runtimes(void)
 {
+	atomic_store(&state, DETACHED);
 	gt_hsa_adopt_end();
 	gt_hsa_helper_rest();
 }
 
 GT_PROVIDE(gt_late) = {.name = "hsa", .attach = attach_runtimes, .detach = detach_runtimes};
+
+/* Attach a runtime that the program has opened since. */
+static void follow_mapped(void)
+{
+	uint32_t before = ATTACHED;
+	bool in_use;
+
+	/* one thread at a time; the next look finds the libraries of other threads */
+	if (!atomic_compare_exchange_strong(&state, &before, LOOKING))
+		return;
+	gt_internal_enter();
+	if (attach_copies(&in_use) && !gt_hsa_adopts())
+		begin_to_adopt(in_use);
+	gt_internal_leave();
+	before = LOOKING;
+	if (!atomic_compare_exchange_strong(&state, &before, ATTACHED))
+		gt_hsa_adopt_end(); /* the session has ended meanwhile */
+}
+
+__attribute__((constructor)) static void start_hsa_late(void)
+{
+	gt_mapped_follow(follow_mapped);
+}

@@ -59,6 +59,7 @@ struct gt_hsa_adopted {
 	_Atomic uint64_t next;  /* write index of the ring in between */
 	uint64_t handed;        /* number of packets that the device may process */
 	bool was_profiled;      /* true if the program had enabled profiling */
+	bool names_shared;      /* true once activities that share a signal were reported */
 };
 
 /* Current or latest change of a queue's scratch memory. */

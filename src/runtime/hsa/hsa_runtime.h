@@ -29,8 +29,11 @@
  *   hsa_fault         failures of devices and queues that the runtime reports
  *   hsa_copy_calls    the program's asynchronous copies
  *   hsa_queue_calls   the program's creation and destruction of queues
+ *   hsa_adopt         queues that the program created before gputap was there
  *   hsa_scratch       scratch memory of queues
  *   hsa_attach        attaching to and detaching from the runtime's tables
+ *   hsa_tables        finding the tables of a runtime that is in use
+ *   hsa_late          attaching to a running program
  *
  * Path of a packet:
  *

@@ -9,8 +9,8 @@
  * The runtime has two sets of tables of that form: tables that tools change, and a copy of the
  * original. To find out which set is used, the entry of hsa_status_string() is replaced for the
  * duration of one call of the export. In the right set, the call reaches the replacement. The
- * function only looks up a text, and may be called at any time; calls of other threads are passed to
- * the former function. */
+ * function only looks up a text, and may be called at any time; calls of other threads are passed
+ * to the former function. */
 #include "runtime/hsa/hsa_tables.h"
 
 #include <dlfcn.h>
@@ -32,6 +32,7 @@ enum {
 struct copy {
 	struct gt_elf object;
 	gt_hsa_core_hsa_status_string_fn *status_string;
+	gt_hsa_core_hsa_system_get_info_fn *get_info;
 	struct gt_hsa_tables *candidates[CANDIDATES];
 	unsigned count;
 };
@@ -109,7 +110,8 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 	if (!gt_symbols_of(&c->object, &symbols))
 		return 0;
 	*(void **)&c->status_string = find_function(&symbols, "hsa_status_string");
-	if (!c->status_string)
+	*(void **)&c->get_info = find_function(&symbols, "hsa_system_get_info");
+	if (!c->status_string || !c->get_info)
 		return 0;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_W)
@@ -155,6 +157,7 @@ static bool is_called_through(const struct copy *c, const struct gt_hsa_tables *
 size_t gt_hsa_tables_find(struct gt_hsa_mapped *found, size_t most)
 {
 	struct search search = {.count = 0};
+	uint64_t version = 0;
 	size_t count = 0;
 
 	dl_iterate_phdr(look_at_object, &search);
@@ -163,7 +166,10 @@ size_t gt_hsa_tables_find(struct gt_hsa_mapped *found, size_t most)
 
 		if (!dlopen(c->object.path, RTLD_LAZY | RTLD_NOLOAD))
 			continue; /* closed meanwhile */
-		found[count] = (struct gt_hsa_mapped){c->object.base, NULL};
+		found[count] =
+			(struct gt_hsa_mapped){c->object.base, NULL,
+					       c->get_info(0 /* HSA_SYSTEM_INFO_VERSION_MAJOR */,
+							   &version) == GT_HSA_SUCCESS};
 		for (unsigned n = 0; n < c->count && !found[count].tables; n++)
 			if (is_called_through(c, c->candidates[n]))
 				found[count].tables = c->candidates[n];

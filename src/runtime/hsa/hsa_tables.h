@@ -12,12 +12,14 @@
 struct gt_hsa_mapped {
 	uintptr_t base;
 	struct gt_hsa_tables *tables; /* through which the exports call; NULL: not found */
+	bool is_initialised;          /* true between hsa_init() and the last hsa_shut_down() */
 };
 
 /**
  * gt_hsa_tables_find() - find the tables through which the exports of mapped runtimes call
  * Return: number of copies of the runtime, at most @most.
- * Thread: one at a time, without the dynamic linker's lock. Calls hsa_status_string() of each copy,
+ * Thread: one at a time, without the dynamic linker's lock.
+ *         Calls hsa_status_string() and hsa_system_get_info() of each copy,
  *         and keeps the copies mapped.
  */
 size_t gt_hsa_tables_find(struct gt_hsa_mapped *found, size_t most);
