@@ -342,9 +342,12 @@ static void make_processes(struct grid *g, const struct info *i)
 		*cell++ = cell_count(seen);
 		*cell++ = cell_count(dropped);
 		*cell++ = cell_count(info->children_lost);
-		*cell++ = cell_text(grid_keep(g, "%s",
-					      report_process_end(info->ended, info->proper_end,
-								 info->wait_status, replaced[p])));
+		*cell++ = cell_text(
+			grid_keep(g, "%s",
+				  !info->ended && info->end_ns
+					  ? "detached"
+					  : report_process_end(info->ended, info->proper_end,
+							       info->wait_status, replaced[p])));
 		*cell++ = known && WIFEXITED(info->wait_status)
 				  ? cell_signed(WEXITSTATUS(info->wait_status))
 				  : cell_none();

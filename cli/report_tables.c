@@ -731,9 +731,12 @@ static void make_processes(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(p->failed);
 		*cell++ = cell_count(p->fork_count);
 		*cell++ = cell_count(p->ppid);
-		*cell++ = cell_text(grid_keep(g, "%s",
-					      report_process_end(p->ended, p->proper_end,
-								 p->wait_status, replaced[i])));
+		*cell++ = cell_text(
+			grid_keep(g, "%s",
+				  !p->ended && p->end_ns
+					  ? "detached"
+					  : report_process_end(p->ended, p->proper_end,
+							       p->wait_status, replaced[i])));
 		*cell++ = cell_text(s->files[p->file].path);
 		*cell++ = cell_text(p->exe);
 		*cell++ = cell_text(p->name);

@@ -3,13 +3,19 @@
 #include "collector/attached.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "clock/clock.h"
 #include "collector/events.h"
 #include "collector/guard.h"
+#include "collector/proc_files.h"
+#include "collector/target.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 enum state { STATE_NONE = 0, STATE_ATTACHED, STATE_WRITTEN };
 
@@ -57,6 +63,94 @@ int gt_attached_add(struct gt_attached *a, size_t index, const char *library,
 		a->states[index] = STATE_ATTACHED;
 		a->attached++;
 	}
+	return status;
+}
+
+/* Variables of a process, collected into an environment. */
+struct variables {
+	char **list;
+	size_t count, room;
+};
+
+static void add_variable(const char *variable, void *data)
+{
+	struct variables *v = data;
+	char **more = gt_grow(v->list, v->count + 1, &v->room, sizeof *v->list);
+
+	if (!more)
+		return;
+	v->list = more;
+	v->list[v->count] = strdup(variable);
+	v->count += v->list[v->count] != NULL;
+	v->list[v->count] = NULL;
+}
+
+/* Return true if the process sees the same library. */
+static bool reaches(const struct gt_attach_target *t, const char *library)
+{
+	char path[PATH_MAX + sizeof t->root];
+	struct stat own, its;
+
+	snprintf(path, sizeof path, "%s%s", t->root, library);
+	return !stat(library, &own) && !stat(path, &its) && own.st_size == its.st_size;
+}
+
+static bool has_variable(char *const *environment, const char *variable)
+{
+	for (; environment && *environment; environment++)
+		if (!strcmp(*environment, variable))
+			return true;
+	return false;
+}
+
+/* Write the variables that are not in @base. */
+static int write_variables(struct gt_attached *a, char *const *environment, char *const *base)
+{
+	const struct gt_folder_owner owner = {a->targets->root, a->targets->uid, a->targets->gid};
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&text, &bytes);
+	int status;
+
+	for (size_t i = 0; f && environment[i]; i++)
+		if (!has_variable(base, environment[i]))
+			fwrite(environment[i], 1, strlen(environment[i]) + 1, f);
+	if (!f || fclose(f))
+		status = gt_error(-ENOMEM, "no memory for the environment of programs");
+	else
+		status =
+			gt_folder_write(a->drain->folder, GT_ENVIRONMENT_FILE, text, bytes, &owner);
+	free(text);
+	return status;
+}
+
+int gt_attached_write_environment(struct gt_attached *a, const struct gt_libraries *libraries)
+{
+	const struct gt_attach_target *first = a->targets;
+	struct gt_libraries reachable = *libraries;
+	struct gt_folder *folder = a->drain->folder;
+	struct gt_target target = {.obstacle = GT_TARGET_NONE};
+	struct variables base = {0};
+	char *const none[] = {NULL};
+	char **all;
+	int status = 0;
+
+	if (!reaches(first, libraries->inject) || !reaches(first, libraries->audit))
+		return 0;
+	if (!*first->root)
+		status = gt_libraries_link(&reachable, folder->path);
+	if (status)
+		return status;
+	if (gt_proc_each_variable(first->pid, add_variable, &base))
+		base.count = 0;
+	status = gt_environment_make(base.list ? base.list : none, &reachable,
+				     gt_folder_inner_path(folder),
+				     gt_session_recordable(folder->copy), &target, &all);
+	if (!status) {
+		status = write_variables(a, all, base.list);
+		gt_environment_free(all);
+	}
+	gt_environment_free(base.list);
 	return status;
 }
 

@@ -21,6 +21,7 @@
 #include "collector/attach_target.h"
 #include "collector/control.h"
 #include "collector/drain_state.h"
+#include "collector/environment.h"
 
 struct gt_attached {
 	struct gt_drain *drain;
@@ -42,6 +43,14 @@ void gt_attached_offer(struct gt_attached *a, struct gt_control *control);
 /* Attach to one target. Return 0, or gt_attach()'s error. */
 int gt_attached_add(struct gt_attached *a, size_t index, const char *library,
 		    struct gt_attach_note *out);
+
+/**
+ * gt_attached_write_environment() - let programs that the targets execute join the session
+ * Writes the file GT_ENVIRONMENT_FILE. If the programs cannot reach gputap's libraries, writes nothing,
+ * and the capture names each of the programs (descendants.h).
+ * Return: 0, or negative errno with a cause.
+ */
+int gt_attached_write_environment(struct gt_attached *a, const struct gt_libraries *libraries);
 
 /* Write the event GT_EVENT_ATTACHED for processes whose segments were found since the last call. */
 void gt_attached_write(struct gt_attached *a);

@@ -903,6 +903,10 @@ static int attach_targets(struct collector *c, const struct gt_run_options *o)
 
 	if (status)
 		return status;
+	if (o->session.late & GT_LATE_EXEC)
+		status = gt_attached_write_environment(&c->attached, &c->libraries);
+	if (status)
+		return status;
 	raise_files_limit(c);
 	take_clock(c);
 	gt_batch_commit(&c->drain);

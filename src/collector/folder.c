@@ -120,8 +120,8 @@ static int give_away(const struct gt_folder *f, const struct gt_folder_owner *ow
 	bool is_given = fchown(f->fd, owner->uid, owner->gid) == 0;
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		is_given &= fchownat(f->fd, names[i], owner->uid, owner->gid,
-				     AT_SYMLINK_NOFOLLOW) == 0;
+		is_given &=
+			fchownat(f->fd, names[i], owner->uid, owner->gid, AT_SYMLINK_NOFOLLOW) == 0;
 	return is_given ? 0
 			: gt_error(-errno, "cannot give the session folder to user %u", owner->uid);
 }
@@ -201,6 +201,20 @@ void gt_folder_store(struct gt_folder *f, _Atomic uint32_t *word, uint32_t value
 	}
 	atomic_store_explicit(word, value, memory_order_release);
 	gt_guard_end();
+}
+
+int gt_folder_write(const struct gt_folder *f, const char *name, const void *data, size_t bytes,
+		    const struct gt_folder_owner *owner)
+{
+	int fd = write_file(f->fd, name, data, bytes), status = 0;
+
+	if (fd < 0)
+		return fd;
+	if (owner && owner->uid != geteuid() && fchown(fd, owner->uid, owner->gid))
+		status = gt_error(-errno, "cannot give %s in the session folder to user %u", name,
+				  owner->uid);
+	close(fd);
+	return status;
 }
 
 /* Check the session before it is mapped, because sessions of other versions have other lengths.

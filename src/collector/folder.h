@@ -55,6 +55,11 @@ int gt_folder_open(const char *path, struct gt_folder *out);
 /* Read the capture's path that the collector stored in the folder. */
 int gt_folder_output(const struct gt_folder *f, char *path, size_t bytes);
 
+/* Create a file that the processes read. @owner: as for gt_folder_create(). Return 0, or negative errno
+ * with a cause. */
+int gt_folder_write(const struct gt_folder *f, const char *name, const void *data, size_t bytes,
+		    const struct gt_folder_owner *owner);
+
 /* Call @each for every segment, oldest first. */
 void gt_folder_rings(const struct gt_folder *f, void (*each)(const char *name, void *data),
 		     void *data);

@@ -40,7 +40,9 @@
 #include <unistd.h>
 
 #include "core/exec_environment.h"
+#include "core/exec_shell.h"
 #include "core/exec_target.h"
+#include "core/late.h"
 #include "core/recording.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -78,6 +80,42 @@ __attribute__((constructor)) static void start_exec_hooks(void)
 	gt_recording_init();
 	if (gt_recording_is_run())
 		gt_exec_remember();
+}
+
+/* Hidden names of the functions below: in a library that was loaded late, their own names lead to libc's
+ * functions. */
+#define OWN(name)                          \
+	extern __typeof__(name) own_##name \
+		__attribute__((alias(#name), visibility("hidden"), copy(name)))
+OWN(execve);
+OWN(execv);
+OWN(execvpe);
+OWN(execvp);
+OWN(fexecve);
+OWN(execveat);
+OWN(execl);
+OWN(execlp);
+OWN(execle);
+OWN(posix_spawn);
+OWN(posix_spawnp);
+OWN(system);
+OWN(popen);
+
+size_t gt_exec_functions(struct gt_exec_function out[GT_EXEC_FUNCTIONS])
+{
+	const struct gt_exec_function all[GT_EXEC_FUNCTIONS] = {
+#define F(name) {#name, dlsym(RTLD_NEXT, #name), (void *)(uintptr_t)own_##name}
+		F(execve),       F(execv),  F(execvpe), F(execvp), F(fexecve),
+		F(execveat),     F(execl),  F(execlp),  F(execle), F(posix_spawn),
+		F(posix_spawnp), F(system), F(popen),
+#undef F
+	};
+	size_t count = 0;
+
+	for (size_t i = 0; i < GT_EXEC_FUNCTIONS; i++)
+		if (all[i].real && all[i].real != all[i].ours)
+			out[count++] = all[i];
+	return count;
 }
 
 /* Before gputap's constructor has run, make the system call directly. dlsym() is not safe here,
@@ -243,10 +281,17 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 /* system() and popen() execute this file, regardless of SHELL. */
 EXPORT int system(const char *command)
 {
+	struct gt_exec_shell shell;
 	uint32_t lost;
 	int status;
 
 	find_real();
+	if (gt_is_late()) {
+		gt_exec_shell_begin(&shell, command);
+		status = real_system(shell.command);
+		gt_exec_shell_end(&shell);
+		return status;
+	}
 	lost = gt_exec_look_for_libc(_PATH_BSHELL);
 	status = real_system(command);
 	if (status == -1)
@@ -256,10 +301,17 @@ EXPORT int system(const char *command)
 
 EXPORT FILE *popen(const char *command, const char *how)
 {
+	struct gt_exec_shell shell;
 	FILE *stream;
 	uint32_t lost;
 
 	find_real();
+	if (gt_is_late()) {
+		gt_exec_shell_begin(&shell, command);
+		stream = real_popen(shell.command, how);
+		gt_exec_shell_end(&shell);
+		return stream;
+	}
 	lost = gt_exec_look_for_libc(_PATH_BSHELL);
 	stream = real_popen(command, how);
 	if (!stream)

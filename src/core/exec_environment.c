@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -39,6 +40,10 @@
 
 #define OUR_LIBRARY "libgputap.so"
 
+extern char **environ;
+
+/* ENTRIES_LATE: limit of the number of variables in the session's folder */
+enum { ENTRIES_LATE = 128, LATE_PATH_BYTES = 1024 };
 enum { VALUE_BYTES = 1024, ENTRIES_MAX = 32 * 1024, TEXT_BYTES = 64 * 1024, TUNABLE_BYTES = 64 };
 
 /* Variables and gputap's part of each variable. The runtimes' variables follow
@@ -145,13 +150,13 @@ void gt_exec_remember_filter(void)
 	kept[FILTERED].bytes = 1;
 }
 
-void gt_exec_remember(void)
+static void remember(char *const *environment)
 {
 	uint32_t at_text = 1;
 
-	restore_lists();
 	for (int i = 0; i < OURS_COUNT; i++) {
-		const char *value = getenv(variables[i].name), *at = value;
+		const char *value = gt_environment_value(environment, variables[i].name),
+			   *at = value;
 		size_t bytes = value ? strlen(value) : 0;
 
 		if (!value ||
@@ -171,6 +176,49 @@ void gt_exec_remember(void)
 	/* even if this program does not support an auditor, its children may support one */
 	if (!kept[AUDIT].bytes)
 		kept[AUDIT] = kept[AUDIT_PATH];
+}
+
+void gt_exec_remember(void)
+{
+	restore_lists();
+	remember(environ);
+}
+
+void gt_exec_forget(void)
+{
+	for (int i = 0; i < OURS_COUNT; i++)
+		if (i != FILTERED)
+			kept[i].bytes = 0;
+}
+
+bool gt_exec_remember_late(const char *directory)
+{
+	char path[LATE_PATH_BYTES], *entries[ENTRIES_LATE], *text;
+	size_t n = strlen(directory), count = 0;
+	struct stat st;
+	int fd;
+
+	gt_exec_forget();
+	if (n + sizeof "/" GT_ENVIRONMENT_FILE > sizeof path)
+		return false;
+	memcpy(path, directory, n);
+	memcpy(path + n, "/" GT_ENVIRONMENT_FILE, sizeof "/" GT_ENVIRONMENT_FILE);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	text = fstat(fd, &st) || st.st_size <= 0
+		       ? MAP_FAILED
+		       : mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (text == MAP_FAILED)
+		return false;
+	for (const char *at = text, *end = text + st.st_size;
+	     count < ENTRIES_LATE - 1 && memchr(at, '\0', (size_t)(end - at)); at += strlen(at) + 1)
+		entries[count++] = (char *)(uintptr_t)at;
+	entries[count] = NULL;
+	remember(entries);
+	munmap(text, (size_t)st.st_size);
+	return kept[PRELOAD].bytes != 0;
 }
 
 static bool active(void)

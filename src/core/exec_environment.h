@@ -4,6 +4,7 @@
 #define GPUTAP_CORE_EXEC_ENVIRONMENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/exec_lost.h"
@@ -23,6 +24,25 @@ struct gt_exec {
 
 /* Save gputap's parts of the process's initial environment. */
 void gt_exec_remember(void);
+/**
+ * gt_exec_remember_late() - take gputap's parts from the session's folder, in a process that gputap was
+ * attached to
+ * Return: false if the session does not follow programs that the process executes.
+ * Thread: one at a time (runtime/late_attach.c). An exec() in another thread may meanwhile pass on
+ *         only a part of the variables.
+ */
+bool gt_exec_remember_late(const char *directory);
+/* Add nothing to the environment of programs executed from now on. */
+void gt_exec_forget(void);
+/* A function of libc that executes programs, and gputap's function in front of it (core/exec.c). */
+struct gt_exec_function {
+	const char *name;
+	void *real, *ours;
+};
+enum { GT_EXEC_FUNCTIONS = 13 };
+/* Write the functions that libc has. Return their number. Thread: any, not in a signal handler. */
+size_t gt_exec_functions(struct gt_exec_function out[GT_EXEC_FUNCTIONS]);
+
 /* Announce to programs executed from now on that a seccomp filter is installed (core/seccomp.h). */
 void gt_exec_remember_filter(void);
 

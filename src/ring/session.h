@@ -15,6 +15,9 @@
  *       per process, with the prefix "pid ticks "; the collector creates the file
  *   <folder>/output
  *       text: absolute path of the capture being written, for `gputap recover`
+ *   <folder>/environment
+ *       only if GT_LATE_EXEC: variables for programs that join the session, each "NAME=value" and
+ *       NUL; the collector creates the file
  * GPUTAP_SESSION contains the path of the folder. The folder has mode 0700 and is created in
  * /dev/shm (in TMPDIR if /dev/shm has no room). The folder is removed when the capture contains
  * everything. */
@@ -26,18 +29,19 @@
 
 #include "record/domain.h"
 
-#define GT_SESSION_ENV     "GPUTAP_SESSION"
+#define GT_SESSION_ENV      "GPUTAP_SESSION"
 /* path of libgputap-audit.so, set even if LD_AUDIT must not name the file */
-#define GT_AUDIT_ENV       "GPUTAP_AUDIT"
-#define GT_SESSION_MAGIC   UINT64_C(0x3153534553505447) /* "GTPSESS1" */
-#define GT_SESSION_VERSION 10u
-#define GT_SEGMENT_SUFFIX  ".gpuring"
-#define GT_UNTRACED_SUFFIX ".gpulost"
-#define GT_UNTRACED_FILE   "untraced"
-#define GT_OPS_PER_DOMAIN  1024u
-#define GT_KERNELS_BYTES   1024u /* size limit of the value of --kernels, including its NUL */
-#define GT_PLUGINS_BYTES   8192u /* size limit of the list of plug-ins, including its NUL */
-#define GT_RANGE_BYTES     248u  /* size limit of a range's name in --from and --to, with its NUL */
+#define GT_AUDIT_ENV        "GPUTAP_AUDIT"
+#define GT_SESSION_MAGIC    UINT64_C(0x3153534553505447) /* "GTPSESS1" */
+#define GT_SESSION_VERSION  10u
+#define GT_SEGMENT_SUFFIX   ".gpuring"
+#define GT_UNTRACED_SUFFIX  ".gpulost"
+#define GT_UNTRACED_FILE    "untraced"
+#define GT_ENVIRONMENT_FILE "environment"
+#define GT_OPS_PER_DOMAIN   1024u
+#define GT_KERNELS_BYTES    1024u /* size limit of the value of --kernels, including its NUL */
+#define GT_PLUGINS_BYTES    8192u /* size limit of the list of plug-ins, including its NUL */
+#define GT_RANGE_BYTES      248u /* size limit of a range's name in --from and --to, with its NUL */
 
 /* Choice of recorded calls and GPU activities: values of `gputap run --mode`, for every runtime. */
 enum gt_mode {

@@ -4,14 +4,39 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "core/context.h"
 #include "core/emit.h"
+#include "core/exec_environment.h"
 #include "core/late.h"
 #include "core/recording.h"
 #include "gputap/gputap.h"
 #include "runtime/mapped.h"
 #include "tool/tool_follow.h"
+
+/* Let programs that this process executes join the session, or not. The functions in front of the exec
+ * family stay for ever, and add nothing without a session. */
+static void follow_programs(const char *folder)
+{
+	static struct gt_mapped_function list[GT_EXEC_FUNCTIONS];
+	static bool is_done;
+	struct gt_exec_function functions[GT_EXEC_FUNCTIONS];
+	size_t count;
+
+	if (!(gt_recording.session->late & GT_LATE_EXEC)) {
+		gt_exec_forget();
+		return;
+	}
+	if (!gt_exec_remember_late(folder) || is_done)
+		return;
+	is_done = true;
+	count = gt_exec_functions(functions);
+	for (size_t i = 0; i < count; i++)
+		list[i] = (struct gt_mapped_function){functions[i].name, functions[i].real,
+						      functions[i].ours};
+	gt_mapped_replace(list, count);
+}
 
 /**
  * gputap_attach() - record this process in a session, from now on
@@ -37,6 +62,7 @@ int gputap_attach(const char *folder)
 		gt_late_begin();
 		gt_mapped_attach();
 		gt_late_attach_all();
+		follow_programs(folder);
 		gt_contexts_refresh();
 		gt_contexts_changed();
 		gt_control_attach();

@@ -81,6 +81,9 @@ static GT_AT_START struct {
 	bool armed;
 	bool is_left[GT_INTERPOSABLES]; /* true after gt_mapped_leave() */
 	void (*followers[FOLLOWERS])(void);
+	/* functions of libc to replace in this look */
+	const struct gt_mapped_function *replaced;
+	size_t replaced_count;
 } state = {.arming = {.relocated = true}};
 
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
@@ -321,6 +324,9 @@ static uintptr_t settled(const struct gt_elf *o, unsigned type, uintptr_t value,
 		return (uintptr_t)gt_mapped_dlsym;
 	if (state.watch_now && value == (uintptr_t)gt_mapped_real_dlvsym)
 		return (uintptr_t)gt_mapped_dlvsym;
+	for (size_t i = 0; i < state.replaced_count; i++)
+		if (value == (uintptr_t)state.replaced[i].from)
+			return (uintptr_t)state.replaced[i].to;
 	for (unsigned i = 0; i < state.move_count && !to; i++) {
 		const struct move *m = &state.moves[i];
 
@@ -489,6 +495,10 @@ static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 		change_name(&o, &s, "dlvsym", gt_mapped_real_dlvsym,
 			    (void *)(uintptr_t)gt_mapped_dlvsym);
 	}
+	for (size_t i = 0; i < state.replaced_count; i++)
+		if (gt_elf_segment(&o, state.replaced[i].from))
+			change_name(&o, &s, state.replaced[i].name, state.replaced[i].from,
+				    state.replaced[i].to);
 	for (unsigned n = 0; n < state.move_count; n++) {
 		const struct move *m = &state.moves[n];
 		const struct gt_attach_shape *shape = GT_ATTACH_AT(m->point, m->point->shape);
@@ -513,7 +523,7 @@ static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 /* Apply all entries of `moves`. The caller must hold this file's lock. */
 static void settle_all(void)
 {
-	if (state.move_count || state.watch_now) {
+	if (state.move_count || state.watch_now || state.replaced_count) {
 		dl_iterate_phdr(change_one, NULL);
 		dl_iterate_phdr(settle_one, NULL);
 		if (gt_is_late())
@@ -521,6 +531,7 @@ static void settle_all(void)
 	}
 	state.move_count = 0;
 	state.watch_now = false;
+	state.replaced_count = 0;
 }
 
 static int read_counts(struct dl_phdr_info *info, size_t size, void *counts)
@@ -721,6 +732,17 @@ void gt_mapped_asked(void)
 {
 	if (atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) || gt_is_late())
 		gt_mapped_look();
+}
+
+void gt_mapped_replace(const struct gt_mapped_function *list, size_t count)
+{
+	begin_look();
+	if (!self.headers)
+		dl_iterate_phdr(find_self, NULL);
+	state.replaced = list;
+	state.replaced_count = count;
+	settle_all();
+	end_look();
 }
 
 void gt_mapped_attach(void)

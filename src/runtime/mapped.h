@@ -5,6 +5,7 @@
 #define GPUTAP_RUNTIME_MAPPED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "core/tap.h"
 
@@ -42,6 +43,18 @@ void gt_mapped_attach(void);
 /* gt_held_pointers_replace() at a time when this file changes no pointers. */
 struct gt_held_pointers;
 void gt_mapped_replace_held(const struct gt_held_pointers *held);
+
+/* A function of libc, and the function that replaces it in all objects. */
+struct gt_mapped_function {
+	const char *name;
+	void *from, *to;
+};
+/**
+ * gt_mapped_replace() - redirect the calls that all objects make of some functions of libc, now and
+ * in future
+ * @list: must stay valid. May be called once.
+ */
+void gt_mapped_replace(const struct gt_mapped_function *list, size_t count);
 
 /* Redirect the program's own calls of @name to @to. Return false if the program does not call
  * @name, or its slot cannot be written. */
