@@ -5,13 +5,14 @@
  *     run N       enqueue N kernels and wait for them: N + 1 calls
  *     loop        enqueue kernels in a thread, from now on
  *     fork        fork a child, which executes the following lines until "exit"
- *     exec FILE   start FILE, or this program, which executes the following lines until "exit"
- *     exit        end with status 0
- *     abort       end by a signal */
+ *     exec, system, popen, spawn
+ *                 start this program, which executes the following lines until "exit"
+ *     exit        end with status 0 */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
 #include <pthread.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static void *loop(void *arg)
 	return arg;
 }
 
-/* Run a child until it ends. */
+/* Wait until a child has ended. */
 static void wait_for(pid_t pid)
 {
 	int status;
@@ -83,10 +84,55 @@ static void wait_for(pid_t pid)
 		exit(1);
 }
 
+static void answer(void)
+{
+	printf("ok\n");
+	fflush(stdout);
+}
+
+/* Start this program in one of several ways, and wait until it has ended. Return false if @way is
+ * none of them. */
+static bool start(const char *way, char *program)
+{
+	char *const arguments[] = {program, NULL}, *const environment[] = {"LANG=C", NULL};
+	FILE *stream;
+	pid_t pid;
+
+	if (!strcmp(way, "exec")) {
+		answer();
+		pid = fork();
+		if (pid == 0) {
+			execl(program, program, (char *)NULL);
+			_exit(127);
+		}
+		wait_for(pid);
+	} else if (!strcmp(way, "system")) {
+		answer();
+		if (system(program))
+			exit(1);
+	} else if (!strcmp(way, "popen")) {
+		answer();
+		stream = popen(program, "r"); /* the child answers through this pipe */
+		for (char line[8]; stream && fgets(line, sizeof line, stream);)
+			answer();
+		if (!stream || pclose(stream))
+			exit(1);
+	} else if (!strcmp(way, "spawn")) {
+		answer();
+		if (posix_spawn(&pid, program, NULL, NULL, arguments, environment))
+			exit(1);
+		wait_for(pid);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	char line[256];
 	pthread_t thread;
+	pid_t pid;
 
 	(void)argc;
 	setvbuf(stdin, NULL, _IONBF, 0); /* children read the same lines */
@@ -98,28 +144,19 @@ int main(int argc, char **argv)
 			run(1);
 			if (pthread_create(&thread, NULL, loop, NULL))
 				return 1;
-		} else if (!strcmp(line, "fork") || !strcmp(line, "exec")) {
-			bool is_exec = !strcmp(line, "exec");
-			pid_t pid = fork();
-
-			if (pid > 0) { /* the child answers */
+		} else if (!strcmp(line, "fork")) {
+			pid = fork();
+			if (pid) { /* the child answers */
 				wait_for(pid);
 				continue;
 			}
-			if (is_exec) {
-				printf("ok\n");
-				fflush(stdout);
-				execl(argv[0], argv[0], "executed", (char *)NULL);
-				_exit(127);
-			}
-		} else if (!strcmp(line, "abort")) {
-			abort();
 		} else if (!strcmp(line, "exit")) {
-			printf("ok\n");
+			answer();
 			return 0;
+		} else if (start(line, argv[0])) {
+			continue;
 		}
-		printf("ok\n");
-		fflush(stdout);
+		answer();
 	}
 	return 0;
 }
