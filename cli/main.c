@@ -12,11 +12,11 @@
 #include "config.h"
 
 static const struct gt_command *const commands[] = {
-	&gt_command_run,     &gt_command_report, &gt_command_diff,   &gt_command_export,
-	&gt_command_info,    &gt_command_merge,  &gt_command_list,   &gt_command_recover,
-	&gt_command_top,     &gt_command_doctor, &gt_command_plugin, &gt_command_soft,
-	&gt_command_start,   &gt_command_stop,   &gt_command_status, &gt_command_snapshot,
-	&gt_command_what_if, &gt_command_attach, &gt_command_detach,
+	&gt_command_run,    &gt_command_attach,   &gt_command_detach,  &gt_command_report,
+	&gt_command_diff,   &gt_command_export,   &gt_command_info,    &gt_command_merge,
+	&gt_command_list,   &gt_command_recover,  &gt_command_top,     &gt_command_doctor,
+	&gt_command_plugin, &gt_command_soft,     &gt_command_start,   &gt_command_stop,
+	&gt_command_status, &gt_command_snapshot, &gt_command_what_if,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

@@ -11,8 +11,9 @@ import pytest
 
 import conftest
 
-COMMANDS = ["run", "report", "diff", "export", "info", "merge", "list", "recover", "doctor",
-            "plugin", "soft", "top", "start", "stop", "status", "snapshot", "what-if"]
+COMMANDS = ["run", "attach", "detach", "report", "diff", "export", "info", "merge", "list",
+            "recover", "doctor", "plugin", "soft", "top", "start", "stop", "status", "snapshot",
+            "what-if"]
 MAN = conftest.REPO / "docs" / "man"
 COMPLETION = conftest.REPO / "cli" / "completion"
 

@@ -41,7 +41,7 @@ _gputap_program() {
 		word=${COMP_WORDS[i]}
 		case $word in
 		--) echo $((i + 1)); return ;;
-		-o | --output | -m | --mode | -d | --domains | --ops | --kernels | --max-bytes | --buffer | --block-size | --when-full | --threads | --tool | --delay | --duration | --from | --to | --max-kernels | --start-signal | --stop-signal) ((i++)) ;;
+		-o | --output | -p | --pid | -m | --mode | -d | --domains | --ops | --kernels | --max-bytes | --buffer | --block-size | --when-full | --threads | --tool | --delay | --duration | --from | --to | --max-kernels | --start-signal | --stop-signal) ((i++)) ;;
 		--*=*) ;;
 		-*) ;;
 		=) ((i++)) ;; # readline splits at '='
@@ -71,13 +71,37 @@ _gputap_run() {
 	--host-state) _gputap_words "auto no 5ms"; return ;;
 	--kernels | --max-bytes | --buffer | --block-size | --when-full | --threads | --delay | --duration | --from | --to | --max-kernels) return ;;
 	--start-signal | --stop-signal) _gputap_words "USR1 USR2 HUP WINCH RTMIN+1"; return ;;
+	-p | --pid) _gputap_processes; return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --no-plugins --no-command --share --max-bytes --keep --trigger --keep-after --snapshots-most --snapshot-signal --wait --buffer
+		_gputap_words "--pid --tree --output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --no-plugins --no-command --share --max-bytes --keep --trigger --keep-after --snapshots-most --snapshot-signal --wait --buffer
 			--block-size --when-full --threads --tool --stacks --host-state --sample-host --paused --delay --duration --from --to --max-kernels --start-signal --stop-signal --help"
 	else
 		COMPREPLY=($(compgen -c -- "$cur"))
 		[[ $cur == */* ]] && _gputap_any_file
+	fi
+}
+
+_gputap_processes() { # processes of this user
+	_gputap_words "$(ps -u "$(id -u)" -o pid= 2>/dev/null)"
+}
+
+_gputap_attach() {
+	case $prev in
+	-o | --output) _gputap_any_file; return ;;
+	-d | --domains) _gputap_list "$(_gputap_names domains)"; return ;;
+	-m | --mode) _gputap_words "$(_gputap_modes)"; return ;;
+	--ops) _gputap_list "$(_gputap_names operations)"; return ;;
+	--stacks) _gputap_list "launch slow:1ms gaps:1ms no lines:2s no-names"; return ;;
+	--host-state) _gputap_words "auto no 5ms"; return ;;
+	--kernels | --max-bytes | --buffer | --block-size | --when-full | --threads | --delay | --duration | --from | --to | --max-kernels) return ;;
+	--start-signal | --stop-signal) _gputap_words "USR1 USR2 HUP WINCH RTMIN+1"; return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		_gputap_words "--pid --tree --output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --no-plugins --no-command --share --max-bytes --keep --trigger --keep-after --snapshots-most --snapshot-signal --wait --buffer
+			--block-size --when-full --threads --stacks --host-state --sample-host --paused --delay --duration --from --to --max-kernels --start-signal --stop-signal --help"
+	else
+		_gputap_processes
 	fi
 }
 
@@ -264,7 +288,7 @@ _gputap() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_gputap_words "run report diff what-if export info merge list recover top doctor plugin soft start stop status snapshot help --help --version"
+		_gputap_words "run attach detach report diff what-if export info merge list recover top doctor plugin soft start stop status snapshot help --help --version"
 		return
 	fi
 	if [[ $cur == = ]]; then # --option=
@@ -274,6 +298,7 @@ _gputap() {
 	fi
 	case ${COMP_WORDS[1]} in
 	run) _gputap_run ;;
+	attach) _gputap_attach ;;
 	report) _gputap_report ;;
 	diff) _gputap_diff ;;
 	what-if) _gputap_what_if ;;
@@ -291,10 +316,10 @@ _gputap() {
 	doctor) _gputap_words "--json --help" ;;
 	plugin) _gputap_plugin ;;
 	soft) _gputap_soft ;;
-	start | stop) _gputap_start ;;
+	start | stop | detach) _gputap_start ;;
 	snapshot) _gputap_snapshot ;;
 	status) _gputap_status ;;
-	help) _gputap_words "run report diff what-if export info merge list recover top doctor plugin soft start stop status snapshot" ;;
+	help) _gputap_words "run attach detach report diff what-if export info merge list recover top doctor plugin soft start stop status snapshot" ;;
 	esac
 }
 
