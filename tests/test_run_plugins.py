@@ -420,8 +420,8 @@ def test_plugins_record_from_an_attach_to_the_detach(
     """A second session starts the plug-ins again."""
     program = Program([worker(vendor()), "90", "0", "obey"], {})
     for name, times in (("p.gputap", 2), ("q.gputap", 1)):
-        command = attach_to(program, name, {"KINETO_PLUGIN_PATH": str(vendor()),
-                                            "HOME": str(work)})
+        command = attach_to(program, name, env={"KINETO_PLUGIN_PATH": str(vendor()),
+                                                "HOME": str(work)})
         for _ in range(times):
             assert program("work") == "0"
         tap("detach", str(program.process.pid))

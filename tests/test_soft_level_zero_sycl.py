@@ -301,7 +301,7 @@ def test_a_sycl_program_is_recorded_after_an_attach(
         sycl, tap, repo, build, sessions, adapter):  # noqa: F811
     """The program runs 20 kernels and 3 copies after the attach. V1's events, which were created
     earlier, have no times."""
-    session = sessions("r.gputap", "--mode", "sycl")
+    session = sessions("r.gputap", "-d", "level_zero,unified_runtime")
     result = sycl(adapter, repo / "tests/soft/sycl_late.py", build / "libgputap.so.0",
                   session.folder)
     session.end()
