@@ -108,13 +108,24 @@ GPUTAP_API const char *gputap_tool_arguments(void);
  *         -ENOSPC (32 tools), -ESHUTDOWN (the process is ending and its tools have been finished),
  *         or the result of start().
  * When contexts start, they are notified of existing objects (code objects, kernel symbols), but
- * not of earlier calls. Interposed runtimes and Level Zero accept requests at any time. If a
- * runtime has already registered its table (ROCm 6 and later, HSA, OpenCL's layer), a tool is
- * notified only of operations that some context had requested before the registration.
+ * not of earlier calls. Interposed runtimes, Level Zero and the tables of ROCm accept requests at
+ * any time. If OpenCL's layer has already registered its table, a tool is notified only of
+ * operations that some context had requested before the registration.
  * Owner:  caller; release with gputap_tool_remove().
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
+
+/**
+ * gputap_tool_opened() - announce a library that describes a tool
+ * Call it in a constructor of a library with gputap_tool_describe(), if a program may open the
+ * library while libgputap is already mapped. gputap cannot notice that otherwise, unless the
+ * program runs under `gputap run` or has another tool. The next call of a runtime starts the tool.
+ * Has no effect during the start-up of a program, because gputap looks for tools afterwards.
+ * Return: 0.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API int gputap_tool_opened(void);
 
 /**
  * gputap_tool_remove() - finish a tool now

@@ -35,8 +35,14 @@ struct gt_late {
 };
 GT_INTERFACE(gt_late);
 
-/* Return true if this process was started without gputap and a session has attached to it, now or
- * earlier. */
+/* Notified of gt_late_missing(). */
+struct gt_late_listener {
+	void (*missing)(enum gt_domain domain, const char *what);
+};
+GT_INTERFACE(gt_late_listener);
+
+/* Return true if this process was started without gputap, and a session has attached to it or it
+ * has opened a tool, now or earlier. */
 extern _Atomic bool gt_late_came __attribute__((visibility("hidden")));
 static inline bool gt_is_late(void)
 {
@@ -64,7 +70,8 @@ void gt_late_detach_all(void);
 bool gt_late_wait_for_threads(uint64_t most_ns);
 
 /**
- * gt_late_missing() - name in the capture what a runtime cannot give because gputap came late
+ * gt_late_missing() - name what a runtime cannot give because gputap came late: in the capture, and
+ *                     to tools
  * @what: a phrase with the object and the reason: "times of queue 0x55..: created without
  *        profiling". Reports show each text once
  * Thread: any, without the dynamic linker's lock.

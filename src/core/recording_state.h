@@ -17,6 +17,7 @@ extern union gt_wiped {
 		_Atomic uint32_t lock;   /* gt_core_lock() */
 		_Atomic uint32_t mapped_lock;
 		_Atomic uint32_t control_lock; /* lock of tool_follow.c */
+		_Atomic uint32_t late_lock;    /* lock of late.c */
 		_Atomic uint32_t copies_lock;  /* lock of runtime/table_copies.c */
 		/* first epoch of this process, which has further ones if sessions attach to it one
 		 * after the other; 0: this process has no segment yet */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/emit.h"
+#include "core/late.h"
 #include "core/recording.h"
 #include "record/variable.h"
 #include "runtime/mapped.h"
@@ -141,4 +143,16 @@ static void look_again(void)
 	gt_mapped_call_followers();
 }
 
-GT_PROVIDE(gt_tool_attach) = {.begin = gt_tool_attach_begin, .look = look_again};
+static void take_over(void)
+{
+	gt_thread_own(); /* so that the hooks can write events and objects */
+	gt_internal_enter();
+	gt_late_begin();
+	gt_mapped_attach();
+	gt_late_attach_all();
+	gt_internal_leave();
+}
+
+GT_PROVIDE(gt_tool_attach) = {.begin = gt_tool_attach_begin,
+			      .look = look_again,
+			      .take_over = take_over};

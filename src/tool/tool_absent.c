@@ -23,3 +23,8 @@ ABSENT void gt_tools_meet_runtime(bool mapped)
 {
 	(void)mapped;
 }
+
+ABSENT int gputap_tool_opened(void)
+{
+	return 0;
+}

@@ -25,6 +25,7 @@
 
 #include "core/context.h"
 #include "core/emit.h"
+#include "core/late.h"
 #include "core/recording.h"
 #include "core/subscriber.h"
 #include "core/elf.h"
@@ -44,6 +45,7 @@ struct loaded_tool {
 	void *library;
 	_Atomic uint32_t state;
 	bool on_first_call; /* GPUTAP_TOOL_ON_FIRST_CALL */
+	bool is_late;       /* found or added while the program was running */
 	uint64_t told;      /* one bit for each domain whose missed calls were reported */
 	uint32_t age;
 	/* stack position of the caller of start() or finish() while that function runs */
@@ -59,6 +61,9 @@ static uint32_t ages;
 /* true once finish_all() or finish_early() has started; finish_early() finishes only tools without
  * a separate exit() handler */
 static _Atomic uint32_t finishing, finishing_early;
+/* true if a late tool has started, and the runtimes that the program used before are not taken over
+ * for it yet */
+static _Atomic bool owes_takeover;
 /* The tool whose start() or finish() runs in this thread. If an exception or longjmp() left start()
  * or finish(), `frame` is deeper in the stack than the current function. */
 static _Thread_local struct loaded_tool *current __attribute__((tls_model("initial-exec")));
@@ -141,11 +146,22 @@ static bool starts_on_first_call(const struct gputap_tool *tool)
 	       tool->flags & GPUTAP_TOOL_ON_FIRST_CALL;
 }
 
+static bool is_late(void)
+{
+	bool late = false;
+
+	for (const struct gt_tool_attach *a = GT_PROVIDED(gt_tool_attach);
+	     a < GT_PROVIDED_END(gt_tool_attach); a++)
+		late |= a->is_late && a->is_late();
+	return late;
+}
+
 /* Add an entry in @state. If the tool already has an entry in FOUND and @state is STARTING, take
  * that entry. Return 0 or the error. */
 static int enter_tool(const struct gputap_tool *tool, uint32_t state, struct loaded_tool **out)
 {
 	struct loaded_tool *unused = NULL, *there = NULL;
+	const bool late = is_late();
 	uint32_t found = FOUND;
 	int rc;
 
@@ -170,6 +186,7 @@ static int enter_tool(const struct gputap_tool *tool, uint32_t state, struct loa
 		(*out)->library = NULL;
 		(*out)->told = 0;
 		(*out)->on_first_call = starts_on_first_call(tool);
+		(*out)->is_late = late;
 		(*out)->age = ++ages;
 		atomic_store(&(*out)->state, state);
 	}
@@ -253,6 +270,8 @@ static int start_tool(struct loaded_tool *e)
 	int rc;
 
 	atomic_store(&e->state, STARTING);
+	if (e->is_late)
+		atomic_store(&owes_takeover, true);
 	if (!e->library)
 		e->library = keep_library(tool);
 	if (e->on_first_call)
@@ -617,7 +636,7 @@ void gt_tools_look(void)
 
 /* Runtimes -------------------------------------------------------------------- */
 
-static void begin_attaching(void)
+void gt_tools_attach(void)
 {
 	for (const struct gt_tool_attach *a = GT_PROVIDED(gt_tool_attach);
 	     a < GT_PROVIDED_END(gt_tool_attach); a++)
@@ -662,6 +681,15 @@ void gt_tools_report_missed(enum gt_domain domain, const char *what)
 						   : "under 'gputap run'");
 }
 
+/* Report what a runtime cannot give because its program was running already. */
+static void report_late(enum gt_domain domain, const char *what)
+{
+	if (atomic_load(&gt_recording.tools))
+		gt_tools_report_missed(domain, what);
+}
+
+GT_PROVIDE(gt_late_listener) = {.missing = report_late};
+
 /* Find the missed calls. Under `gputap run`, a runtime's table has taps for the session's
  * operations. */
 static void find_missed_calls(void)
@@ -675,6 +703,15 @@ static void find_missed_calls(void)
 				 gt_domain_name((enum gt_domain)d));
 			gt_tools_report_missed((enum gt_domain)d, text);
 		}
+}
+
+bool gt_tools_are_bypassed(void)
+{
+	for (const struct gt_tool_attach *a = GT_PROVIDED(gt_tool_attach);
+	     a < GT_PROVIDED_END(gt_tool_attach); a++)
+		if (a->is_bypassing && a->is_bypassing())
+			return true;
+	return false;
 }
 
 void gt_tools_find_missed(void)
@@ -745,11 +782,27 @@ static void wait_for_start(const void *here)
 	errno = saved;
 }
 
+/* Take over the runtimes that a running program has used before. A runtime that is passing its
+ * tables cannot be called; the next call does it then. */
+static void take_over(void)
+{
+	if (takes_tables && atomic_load(&owes_takeover))
+		atomic_store(&gt_recording.pending, gt_tools_start);
+	if (takes_tables || !atomic_exchange(&owes_takeover, false))
+		return;
+	for (const struct gt_tool_attach *a = GT_PROVIDED(gt_tool_attach);
+	     a < GT_PROVIDED_END(gt_tool_attach); a++)
+		if (a->take_over)
+			a->take_over();
+}
+
 static void start_found(bool all)
 {
 	struct loaded_tool *e;
 	bool started = false;
 
+	if (atomic_load(&finishing))
+		return;
 	if (atomic_exchange(&starting.busy, 1)) {
 		wait_for_start(__builtin_frame_address(0));
 		return;
@@ -770,6 +823,8 @@ static void start_found(bool all)
 	gt_contexts_refresh();
 	if (atomic_load(&gt_recording.tools))
 		look_for_runtimes();
+	take_over();
+	gt_contexts_refresh();
 	if (started)
 		gt_tools_find_missed();
 	starts_here = 0;
@@ -793,7 +848,7 @@ void gt_tools_needed(void)
 	if (atomic_load_explicit(&gt_recording.tools, memory_order_acquire))
 		return;
 	gt_recording_join();
-	begin_attaching();
+	gt_tools_attach();
 	gt_tools_finish_at_exit();
 	at_quick_exit(finish_all);
 	errno = saved;
@@ -818,6 +873,8 @@ int gputap_tool_add(const struct gputap_tool *tool)
 	gt_tools_needed();
 	rc = start_tool(e);
 	look_for_runtimes();
+	take_over();
+	gt_contexts_refresh();
 	gt_tools_find_missed();
 	return rc;
 }

@@ -49,8 +49,14 @@ void gt_tools_take_tables(bool begins);
  * each tool, once for each domain. @what: the missed part, a phrase within a sentence. */
 void gt_tools_report_missed(enum gt_domain domain, const char *what);
 
+/* Return true if a runtime is in use whose calls start no tool (gt_tool_attach.is_bypassing). */
+bool gt_tools_are_bypassed(void);
+
 /* Report the text of gt_tool_attach.missed() like gt_tools_report_missed(). */
 void gt_tools_find_missed(void);
+
+/* Attach to the runtimes that are mapped (gt_tool_attach.begin). A constructor may call it. */
+void gt_tools_attach(void);
 
 /* Functions that find libraries of runtimes for tools. Folders that depend on this folder provide
  * them. Each pointer may be NULL. */
@@ -64,6 +70,13 @@ struct gt_tool_attach {
 	/* return the phrase for the records that a newly added tool misses; NULL if none */
 	const char *(*missed)(void);
 	enum gt_domain domain; /* domain of the missed calls */
+	/* return true if a tool that is found now is late: the program may have used runtimes */
+	bool (*is_late)(void);
+	/* return true if the program uses a runtime whose calls reach no tap until take_over() */
+	bool (*is_bypassing)(void);
+	/* take over such runtimes (core/late.h). Called after a tool has started. May call runtimes
+	 * and tools */
+	void (*take_over)(void);
 };
 GT_INTERFACE(gt_tool_attach);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program for tests of tools. Each argument is an action, executed in turn. Linked with HIP,
- * OpenCL, both or neither (-DHIP, -DOPENCL). */
+ * OpenCL, HSA, several or none (-DHIP, -DOPENCL, -DHSA). */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,6 +16,11 @@ int hipFree(void *p);
 #endif
 #ifdef OPENCL
 int clGetPlatformIDs(unsigned count, void **platforms, unsigned *found);
+#endif
+
+#ifdef HSA
+int hsa_init(void);
+int hsa_system_get_info(int what, void *value);
 #endif
 
 static int (*hip_count)(int *);
@@ -91,6 +96,10 @@ int main(int argc, char **argv)
 			hip();
 		else if (!strcmp(what, "opencl"))
 			opencl();
+#ifdef HSA
+		else if (!strcmp(what, "hsa"))
+			printf("hsa %d\n", hsa_init());
+#endif
 		else if (!strcmp(what, "open") || !strcmp(what, "open_global")) {
 			library =
 				dlopen(argv[++i], RTLD_NOW | (what[4] ? RTLD_GLOBAL : RTLD_LOCAL));

@@ -4,7 +4,7 @@
  * LISTENER="words": silent (describe nothing), fail (start() fails), abi (of another version),
  * tables (subscribes; wraps hipMalloc), calls (print each HIP or OpenCL call), threads, again (call
  * and be called in finish), priority=N. Compiled with -DNAME and, for a tool that is added with a
- * call, -DBY_CALL. */
+ * call, -DBY_CALL; for one that announces itself, -DANNOUNCES. */
 #include <gputap/tool.h>
 
 #include <dlfcn.h>
@@ -162,5 +162,8 @@ const struct gputap_tool *gputap_tool_describe(uint32_t version)
 __attribute__((constructor)) static void begin(void)
 {
 	constructed = 1;
+#ifdef ANNOUNCES
+	gputap_tool_opened();
+#endif
 }
 #endif

@@ -49,8 +49,14 @@ typedef rocprofiler_tool_configure_result_t *(*rocprofiler_configure_func_t)(
 	uint32_t version, const char *runtime_version, uint32_t priority,
 	rocprofiler_client_id_t *client_id);
 
-/* Initialise now. @configure_func: function of the first tool; NULL: only the tools that the
- * library finds. Return: CONFIGURATION_LOCKED: already initialised. */
+/**
+ * rocprofiler_force_configure() - initialise now, at any time
+ * @configure_func: function of a tool; NULL: only the tools that the library finds
+ * If the library is initialised already, only this tool is configured and initialised, as in
+ * upstream 1.3.2. What a tool misses because a runtime was in use before is reported on stderr.
+ * Return: CONFIGURATION_LOCKED: initialisation runs, or the function is NULL or known;
+ *         OUT_OF_RESOURCES: too many tools.
+ */
 rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 	ROCPROFILER_API;
 

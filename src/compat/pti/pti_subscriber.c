@@ -334,7 +334,8 @@ PTI_EXPORT const struct gputap_tool *gputap_tool_describe(uint32_t version)
 	return &tool;
 }
 
-__attribute__((constructor)) static void prepare_fork(void)
+__attribute__((constructor)) static void start_at_load(void)
 {
 	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_in_child);
+	gputap_tool_opened();
 }

@@ -40,6 +40,7 @@
 #include <rocprofiler-sdk/spm.h>
 #include <rocprofiler-sdk/deprecated/counters.h>
 #include <rocprofiler-sdk/experimental/counters.h>
+#include <rocprofiler-sdk/experimental/registration.h>
 #include <rocprofiler-sdk/experimental/thread_trace.h>
 
 #include "gputap/tool.h"
@@ -54,6 +55,10 @@ enum {
 	/* first handle: 0 means none, and a small number is usually a client's mistake */
 	SDK_FIRST_HANDLE = 256,
 };
+
+/* Called by librocprofiler-register (sdk_tool.c). Return: rocprofiler_status_t. */
+SDK_EXPORT int rocprofiler_attach(void);
+SDK_EXPORT int rocprofiler_detach(void);
 
 /* Progress (sdk_progress.c) ------------------------------------------------------ */
 
@@ -252,6 +257,11 @@ void sdk_objects_drop(struct sdk_context *c);
 /* Tables (sdk_table.c) ---------------------------------------------------------------------- */
 
 void sdk_tables_init(void);
+/* Return the number of clients' functions that request tables. */
+int sdk_tables_subscribers(void);
+/* Notify a client that was forced later of the runtimes that were initialised before. Pass their
+ * tables to its functions, which start at @first. */
+void sdk_tables_replay(uint32_t client, int first);
 /* Return the name of a table that a separate library offered, or NULL if no such table has that
  * type. */
 const char *sdk_offered_name(uint32_t type);

@@ -6,6 +6,7 @@
  * a name. gputap has one table for ROCTx. Clients get the three tables of upstream, and the entries
  * that clients change are copied back. */
 #include <ctype.h>
+#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@ enum {
 	INSTANCES = 16,
 	OFFERED = 15,
 	FIRST_OFFERED = 16 /* bit */,
-	KNOWN_TABLES = 2 * ROCPROFILER_TABLE_LAST - 1
+	KNOWN_TABLES = 2 * ROCPROFILER_TABLE_LAST - 1,
+	PASSED = 64
 };
 
 static struct {
@@ -36,14 +38,51 @@ struct hsa_tables {
 	void *core, *amd_ext, *finalizer, *image, *tools;
 };
 
+/* A table that was passed to clients, or a runtime that was initialised, for clients that are
+ * forced later. Protected by sdk_lock(). */
+struct passed {
+	rocprofiler_intercept_table_t type; /* 0: a runtime */
+	rocprofiler_runtime_initialization_operation_t operation;
+	uint64_t version, instance;
+	void *table;
+};
+static struct passed all_passed[PASSED];
+static int passed_count;
+
+static void remember(const struct passed *p)
+{
+	bool is_known = false;
+
+	sdk_lock();
+	for (int i = 0; i < passed_count; i++)
+		is_known |=
+			all_passed[i].type == p->type && all_passed[i].operation == p->operation &&
+			all_passed[i].instance == p->instance && all_passed[i].table == p->table;
+	if (!is_known && passed_count < PASSED)
+		all_passed[passed_count++] = *p;
+	sdk_unlock();
+}
+
+static void pass_table(const struct passed *p, int first)
+{
+	void *tables[1] = {p->table};
+
+	for (int i = first; i < atomic_load(&subscriber_count); i++)
+		if (subscribers[i].libs & (uint32_t)p->type)
+			subscribers[i].fn(p->type, p->version, p->instance, tables, 1,
+					  subscribers[i].user);
+}
+
 static void hand_out(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance,
 		     void *table)
 {
-	void *tables[1] = {table};
+	const struct passed p = {.type = type,
+				 .version = version,
+				 .instance = instance,
+				 .table = table};
 
-	for (int i = 0; i < atomic_load(&subscriber_count); i++)
-		if (subscribers[i].libs & (uint32_t)type)
-			subscribers[i].fn(type, version, instance, tables, 1, subscribers[i].user);
+	remember(&p);
+	pass_table(&p, 0);
 }
 
 /* Version of a runtime ---------------------------------------------------------------- */
@@ -259,8 +298,9 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_intercept_table_registration(
 
 /* Initialisation as a service ---------------------------------------------------------------- */
 
-void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version,
-		    uint64_t instance)
+/* Notify the contexts of @client, or all contexts if @client is 0. */
+static void notify_runtime(rocprofiler_runtime_initialization_operation_t operation,
+			   uint64_t version, uint64_t instance, uint32_t client)
 {
 	rocprofiler_callback_tracing_runtime_initialization_data_t data = {sizeof data, version,
 									   instance};
@@ -292,7 +332,7 @@ void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, ui
 			.instance = instance,
 		};
 
-		if (!c->handle || !atomic_load(&c->active))
+		if (!c->handle || !atomic_load(&c->active) || (client && c->client != client))
 			continue;
 		if (sdk_asks(&service->ops, (uint32_t)operation))
 			service->fn(r, &nothing, service->user);
@@ -301,4 +341,97 @@ void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, ui
 					 ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION, &b,
 					 sizeof b, false);
 	}
+}
+
+void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version,
+		    uint64_t instance)
+{
+	const struct passed p = {.operation = operation, .version = version, .instance = instance};
+
+	remember(&p);
+	notify_runtime(operation, version, instance, 0);
+}
+
+int sdk_tables_subscribers(void)
+{
+	return atomic_load(&subscriber_count);
+}
+
+void sdk_tables_replay(uint32_t client, int first)
+{
+	struct passed all[PASSED];
+	int count;
+
+	sdk_lock();
+	count = passed_count;
+	memcpy(all, all_passed, sizeof all);
+	sdk_unlock();
+	if (!count && atomic_load(&subscriber_count) > first)
+		sdk_report("a tool was forced after others were initialised: it gets only the "
+			   "tables that runtimes register from now on");
+	for (int i = 0; i < count; i++)
+		if (all[i].type)
+			pass_table(&all[i], first);
+		else
+			notify_runtime(all[i].operation, all[i].version, all[i].instance, client);
+}
+
+/* Registered libraries ----------------------------------------------------------------------- */
+
+/* The function of librocprofiler-register, whose struct has the same members. */
+typedef int iterate_fn(rocprofiler_runtime_registration_info_cb_t callback, void *data);
+
+static iterate_fn *find_iterate(void)
+{
+	void *handle = dlopen("librocprofiler-register.so.0", RTLD_LAZY | RTLD_NOLOAD);
+	iterate_fn *fn = NULL;
+
+	if (!handle)
+		return NULL;
+	*(void **)&fn = dlsym(handle, "rocprofiler_register_iterate_registration_info");
+	dlclose(handle); /* a library that has registered keeps it mapped */
+	return fn;
+}
+
+static const char *common_name(rocprofiler_intercept_table_t type)
+{
+	switch ((uint32_t)type) {
+	case ROCPROFILER_HSA_TABLE: return "hsa";
+	case ROCPROFILER_HIP_RUNTIME_TABLE: return "hip";
+	case ROCPROFILER_HIP_COMPILER_TABLE: return "hip_compiler";
+	case ROCPROFILER_MARKER_CORE_TABLE: return "roctx";
+	case ROCPROFILER_RCCL_TABLE: return "rccl";
+	case ROCPROFILER_ROCDECODE_TABLE: return "rocdecode";
+	case ROCPROFILER_ROCJPEG_TABLE: return "rocjpeg";
+	default: return NULL;
+	}
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_runtime_registration_info(
+	rocprofiler_runtime_registration_info_cb_t callback, void *data)
+{
+	struct passed all[PASSED];
+	iterate_fn *iterate;
+	int count, stop = 0;
+
+	if (!callback)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	iterate = find_iterate();
+	if (iterate) {
+		iterate(callback, data);
+		return ROCPROFILER_STATUS_SUCCESS;
+	}
+	sdk_lock();
+	count = passed_count;
+	memcpy(all, all_passed, sizeof all);
+	sdk_unlock();
+	for (int i = 0; i < count && !stop; i++) {
+		rocprofiler_runtime_registration_info_t info = {sizeof info,
+								common_name(all[i].type),
+								(uint32_t)all[i].version, 1};
+
+		if (info.common_name)
+			stop = callback(&info, data);
+	}
+	return ROCPROFILER_STATUS_SUCCESS;
 }

@@ -3,6 +3,11 @@
  *
  *   found (all) ─► configured (all): "do you want to take part?"
  *               ─► initialised (all): contexts, services ─► ... ─► finalised
+ *   forced later (one) ─► configured ─► initialised ─► ... ─► finalised
+ *   attached ⇄ detached (all that have functions for it): rocprofiler_attach()
+ *
+ * A client that is forced after the others were initialised is a gputap tool of its own, so that
+ * gputap takes over for it what the others had not requested.
  *
  * Clients are found in this order, each function once: the forced client; ROCP_TOOL_LIBRARIES; the
  * globally visible symbol; all mapped libraries. gputap starts this library at the first call of a
@@ -28,7 +33,9 @@
 
 struct client {
 	rocprofiler_configure_func_t configure;
-	rocprofiler_tool_configure_result_t *result; /* NULL: the client does not take part */
+	rocprofiler_tool_configure_attach_result_t attach; /* size 0: cannot be attached */
+	struct gputap_tool tool;                           /* of a client that is forced later */
+	rocprofiler_tool_configure_result_t *result;       /* NULL: the client does not take part */
 	/* id passed to the client, which may have changed its contents */
 	rocprofiler_client_id_t *id;
 	uint32_t handle;
@@ -82,6 +89,25 @@ static rocprofiler_configure_func_t find_own_configure(void *handle)
 			       object_of((const void *)(uintptr_t)fn, &of) && of == its
 		       ? fn
 		       : NULL;
+}
+
+/* Find a function of the library that contains the client's configure function. */
+static rocprofiler_configure_attach_func_t find_configure_attach(const struct client *c)
+{
+	struct link_map *its = NULL, *of = NULL;
+	rocprofiler_configure_attach_func_t fn = NULL;
+	const char *path = object_of((const void *)(uintptr_t)c->configure, &its);
+	void *handle = path && its ? dlopen(its->l_name && *its->l_name ? its->l_name : NULL,
+					    RTLD_LAZY | RTLD_NOLOAD)
+				   : NULL;
+
+	if (!handle)
+		return NULL;
+	*(void **)&fn = dlsym(handle, "rocprofiler_configure_attach");
+	if (fn && (!object_of((const void *)(uintptr_t)fn, &of) || of != its))
+		fn = NULL;
+	dlclose(handle);
+	return fn;
 }
 
 static void find_named(const char *path)
@@ -179,17 +205,30 @@ static void drop_client(struct client *c)
 	c->result = NULL;
 }
 
+static void configure_attach(struct client *c, uint32_t version, unsigned number)
+{
+	rocprofiler_configure_attach_func_t fn = find_configure_attach(c);
+	const rocprofiler_tool_configure_attach_result_t *result =
+		fn ? fn(version, ROCPROFILER_VERSION_STRING, number, c->id) : NULL;
+
+	if (result && result->size >= sizeof *result)
+		c->attach = *result;
+}
+
 static void configure(struct client *c, unsigned number)
 {
+	const uint32_t version = 10000 * ROCPROFILER_VERSION_MAJOR +
+				 100 * ROCPROFILER_VERSION_MINOR + ROCPROFILER_VERSION_PATCH;
+
+	c->attach = (rocprofiler_tool_configure_attach_result_t){.size = 0};
 	c->handle = SDK_FIRST_HANDLE + number;
 	c->id = new_id(c->handle);
 	if (!c->id)
 		return;
 	sdk_enter_client(c->handle);
-	c->result =
-		c->configure(10000 * ROCPROFILER_VERSION_MAJOR + 100 * ROCPROFILER_VERSION_MINOR +
-				     ROCPROFILER_VERSION_PATCH,
-			     ROCPROFILER_VERSION_STRING, number, c->id);
+	c->result = c->configure(version, ROCPROFILER_VERSION_STRING, number, c->id);
+	if (c->result)
+		configure_attach(c, version, number);
 	sdk_leave_client();
 	if (!c->result)
 		drop_client(c);
@@ -308,9 +347,62 @@ SDK_EXPORT const struct gputap_tool *gputap_tool_describe(uint32_t version)
 	return client_count ? &tool : NULL; /* without a client the program is left unchanged */
 }
 
+/* Anytime initialisation ------------------------------------------------------------------- */
+
+static int start_client(void *user)
+{
+	struct client *c = user;
+	int subscribers = sdk_tables_subscribers();
+
+	configure(c, (unsigned)(c - clients));
+	if (c->result)
+		initialize(c);
+	if (c->result)
+		sdk_tables_replay(c->handle, subscribers);
+	return 0;
+}
+
+static void finish_client(void *user)
+{
+	if (atomic_load(&sdk_finalized) == SDK_NOT_YET)
+		finalize(user);
+}
+
+/* Add a client after the others were initialised. As in upstream, the library counts as being
+ * initialised meanwhile. */
+static rocprofiler_status_t add_later(rocprofiler_configure_func_t configure_func)
+{
+	int before = SDK_DONE, rc = -ENOSPC;
+	const unsigned count = client_count;
+	struct client *c = &clients[count];
+
+	if (!configure_func || atomic_load(&sdk_finalized) != SDK_NOT_YET ||
+	    !atomic_compare_exchange_strong(&sdk_initialized, &before, SDK_IN_IT))
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	add_client(configure_func, "(forced)");
+	if (client_count > count) {
+		c->tool = (struct gputap_tool){
+			.size = sizeof c->tool,
+			.abi = GPUTAP_TOOL_ABI,
+			.name = "librocprofiler-sdk",
+			.user = c,
+			.start = start_client,
+			.finish = finish_client,
+			.flags = GPUTAP_TOOL_ON_FIRST_CALL,
+		};
+		rc = gputap_tool_add(&c->tool);
+	}
+	atomic_store(&sdk_initialized, SDK_DONE);
+	if (client_count == count && count < SDK_CLIENTS) /* known already */
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	return rc ? ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES : ROCPROFILER_STATUS_SUCCESS;
+}
+
 SDK_EXPORT rocprofiler_status_t
 rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 {
+	if (atomic_load(&sdk_initialized) == SDK_DONE)
+		return add_later(configure_func);
 	if (atomic_load(&sdk_initialized) != SDK_NOT_YET || atomic_exchange(&is_forced, true))
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	forced = configure_func;
@@ -318,4 +410,68 @@ rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 	if (gputap_tool_add(&tool) == -EALREADY)
 		start_clients(NULL); /* the earlier start found no client, so initialise now */
 	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+/* Attaching ----------------------------------------------------------------------------------- */
+
+/* Return the number of the client's contexts that are stored in @ids. */
+static uint64_t list_contexts(const struct client *c, rocprofiler_context_id_t *ids)
+{
+	uint64_t count = 0;
+
+	for (int i = 0; i < SDK_CONTEXTS; i++)
+		if (sdk_contexts[i].handle && sdk_contexts[i].client == c->handle)
+			ids[count++] = (rocprofiler_context_id_t){sdk_contexts[i].handle};
+	return count;
+}
+
+/* Attach all clients. librocprofiler-register calls this function in a program that AMD's
+ * `rocprofv3 --attach` has attached to, after it has named the tool in ROCP_TOOL_LIBRARIES and has
+ * passed on the tables. Return: rocprofiler_status_t. */
+SDK_EXPORT int rocprofiler_attach(void)
+{
+	rocprofiler_context_id_t ids[SDK_CONTEXTS];
+	int status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
+
+	if (atomic_load(&sdk_finalized) != SDK_NOT_YET)
+		return ROCPROFILER_STATUS_ERROR_FINALIZED;
+	if (atomic_load(&sdk_initialized) == SDK_NOT_YET)
+		gputap_tool_add(&tool);
+	for (unsigned i = 0; i < client_count; i++) {
+		struct client *c = &clients[i];
+
+		if (!c->result || !c->attach.tool_attach)
+			continue;
+		c->attach.tool_attach(NULL, ids, list_contexts(c, ids), c->attach.tool_data);
+		status = ROCPROFILER_STATUS_SUCCESS;
+	}
+	if (status != ROCPROFILER_STATUS_SUCCESS)
+		sdk_report("nothing is attached: no tool in ROCP_TOOL_LIBRARIES has a function "
+			   "rocprofiler_configure_attach()");
+	return status;
+}
+
+/* Detach all clients. Return: rocprofiler_status_t. */
+SDK_EXPORT int rocprofiler_detach(void)
+{
+	int status = ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
+
+	if (atomic_load(&sdk_finalized) != SDK_NOT_YET)
+		return ROCPROFILER_STATUS_ERROR_FINALIZED;
+	for (unsigned i = 0; i < client_count; i++) {
+		struct client *c = &clients[i];
+
+		if (!c->result || !c->attach.tool_detach)
+			continue;
+		sdk_contexts_stop(c->handle);
+		c->attach.tool_detach(c->attach.tool_data);
+		status = ROCPROFILER_STATUS_SUCCESS;
+	}
+	return status;
+}
+
+/* libgputap may be mapped already, and then cannot notice that this library is opened. */
+__attribute__((constructor)) static void start_at_load(void)
+{
+	gputap_tool_opened();
 }

@@ -34,6 +34,7 @@
 #include "runtime/hsa/hsa_helper.h"
 #include "runtime/hsa/hsa_runtime.h"
 #include "runtime/hsa/hsa_scratch.h"
+#include "runtime/hsa/hsa_tables.h"
 #include "runtime/module.h"
 #include "runtime/registered.h"
 #include "tool/tool_load.h"
@@ -410,28 +411,39 @@ bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t fai
 	return true;
 }
 
-/* Return a text that names the missed domains if the runtime is already initialised, otherwise
- * NULL. A runtime provides its tables only during initialisation. */
-static const char *find_missed(void)
+/* Find the copies that are initialised and not attached: hsa_init() offers them no more. @missing:
+ * count only those whose tables are not found in their memory. */
+static size_t count_unattached(bool missing)
 {
-	void *library = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	gt_hsa_core_hsa_system_get_info_fn *get_info = NULL;
-	uint64_t version = 0;
-	bool missed = false;
+	struct gt_hsa_mapped copies[GT_INSTANCES];
+	size_t n = gt_hsa_tables_find(copies, GT_INSTANCES), count = 0;
 
-	if (library)
-		*(void **)&get_info = dlsym(library, "hsa_system_get_info");
-	if (get_info) /* fails before hsa_init() */
-		missed =
-			get_info(0 /* HSA_SYSTEM_INFO_VERSION_MAJOR */, &version) == GT_HSA_SUCCESS;
-	if (library)
-		dlclose(library);
-	for (uint32_t i = 0; i < GT_INSTANCES; i++)
-		missed = missed && !gt_hsa_runtimes[i].tables;
-	return missed ? "HSA calls, and kernels and copies of HSA and HIP" : NULL;
+	for (size_t i = 0; i < n; i++) {
+		bool attached = false;
+
+		for (uint32_t k = 0; k < GT_INSTANCES; k++)
+			attached |= gt_hsa_runtimes[k].tables &&
+				    gt_hsa_runtimes[k].base == copies[i].base;
+		count += copies[i].is_initialised && !attached && !(missing && copies[i].tables);
+	}
+	return count;
 }
 
-GT_PROVIDE(gt_tool_attach) = {.missed = find_missed, .domain = GT_DOMAIN_HSA_CORE};
+static const char *find_missed(void)
+{
+	return count_unattached(true) ? "HSA calls, and kernels and copies of HSA and HIP" : NULL;
+}
+
+static bool is_bypassing(void)
+{
+	return count_unattached(false) != 0;
+}
+
+GT_PROVIDE(gt_tool_attach) = {
+	.missed = find_missed,
+	.domain = GT_DOMAIN_HSA_CORE,
+	.is_bypassing = is_bypassing,
+};
 
 /* Detach the calling runtime, identified through the caller's address. If a library calls its own
  * function named OnUnload(), gputap's function may be called instead, because gputap is first in

@@ -46,6 +46,9 @@ static void attach_copy(const struct gt_hsa_mapped *copy)
 {
 	struct gt_hsa_runtime *r;
 
+	/* for tools, gputap is named in HSA_TOOLS_LIB: hsa_init() offers complete tables */
+	if (!copy->is_initialised && atomic_load(&gt_recording.tools))
+		return;
 	/* tables of a runtime that is not initialised may not exist yet */
 	if (!copy->tables && copy->is_initialised)
 		gt_late_missing(GT_DOMAIN_HSA_CORE,

@@ -15,6 +15,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "core/elf.h"
@@ -154,26 +155,32 @@ static bool is_called_through(const struct copy *c, const struct gt_hsa_tables *
 	return is_reached;
 }
 
+static bool is_initialised(const struct copy *c)
+{
+	uint64_t version = 0;
+
+	return c->get_info(0 /* HSA_SYSTEM_INFO_VERSION_MAJOR */, &version) == GT_HSA_SUCCESS;
+}
+
 size_t gt_hsa_tables_find(struct gt_hsa_mapped *found, size_t most)
 {
+	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 	struct search search = {.count = 0};
-	uint64_t version = 0;
 	size_t count = 0;
 
+	pthread_mutex_lock(&one);
 	dl_iterate_phdr(look_at_object, &search);
 	for (size_t i = 0; i < search.count && count < most; i++) {
 		const struct copy *c = &search.copies[i];
 
 		if (!dlopen(c->object.path, RTLD_LAZY | RTLD_NOLOAD))
 			continue; /* closed meanwhile */
-		found[count] =
-			(struct gt_hsa_mapped){c->object.base, NULL,
-					       c->get_info(0 /* HSA_SYSTEM_INFO_VERSION_MAJOR */,
-							   &version) == GT_HSA_SUCCESS};
+		found[count] = (struct gt_hsa_mapped){c->object.base, NULL, is_initialised(c)};
 		for (unsigned n = 0; n < c->count && !found[count].tables; n++)
 			if (is_called_through(c, c->candidates[n]))
 				found[count].tables = c->candidates[n];
 		count++;
 	}
+	pthread_mutex_unlock(&one);
 	return count;
 }

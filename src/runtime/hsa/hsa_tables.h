@@ -18,9 +18,8 @@ struct gt_hsa_mapped {
 /**
  * gt_hsa_tables_find() - find the tables through which the exports of mapped runtimes call
  * Return: number of copies of the runtime, at most @most.
- * Thread: one at a time, without the dynamic linker's lock.
- *         Calls hsa_status_string() and hsa_system_get_info() of each copy,
- *         and keeps the copies mapped.
+ * Thread: any, without the dynamic linker's lock. Calls hsa_status_string() and
+ *         hsa_system_get_info() of each copy, and keeps the copies mapped.
  */
 size_t gt_hsa_tables_find(struct gt_hsa_mapped *found, size_t most);
 

@@ -36,7 +36,7 @@
 #define REGISTER_NAME "librocprofiler-register.so"
 
 /* rocprofiler_status_t */
-enum { SUCCESS = 0, INVALID_ARGUMENT = 19 };
+enum { SUCCESS = 0, INVALID_ARGUMENT = 19, NOT_AVAILABLE = 37 };
 
 typedef gt_set_api_table_fn set_api_table_fn;
 __attribute__((visibility("default"))) set_api_table_fn rocprofiler_set_api_table;
@@ -217,11 +217,40 @@ static set_api_table_fn *find_sdk(void)
 	return fn;
 }
 
+/* Attaching by AMD's rocattach, which librocprofiler-register asks of the library that takes the
+ * tables. The SDK does it. */
+
+__attribute__((visibility("default"))) int rocprofiler_attach(void);
+__attribute__((visibility("default"))) int rocprofiler_detach(void);
+
+/* Call a function of the SDK. @own: the function of this library, which must not call itself */
+static int call_sdk(const char *name, int (*own)(void))
+{
+	void *handle = open_sdk();
+	int (*fn)(void) = NULL;
+
+	if (handle)
+		*(void **)&fn = dlsym(handle, name);
+	return fn && fn != own ? fn() : NOT_AVAILABLE;
+}
+
+/* Return: rocprofiler_status_t. */
+int rocprofiler_attach(void)
+{
+	return call_sdk("rocprofiler_attach", rocprofiler_attach);
+}
+
+int rocprofiler_detach(void)
+{
+	return call_sdk("rocprofiler_detach", rocprofiler_detach);
+}
+
 static int offer_tables(const char *name, uint64_t version, uint64_t instance, void **tables,
 			uint64_t count)
 {
-	static const char *const names[] = {"hsa",  "hip",       "hip_compiler", "roctx",
-					    "rccl", "rocdecode", "rocjpeg"};
+	static const char *const names[] = {"hsa",     "hip",       "hip_compiler", "roctx",
+					    "rccl",    "rocdecode", "rocjpeg",      "rocshmem",
+					    "hipFile", "rocattach"};
 	int saved = errno, status = INVALID_ARGUMENT;
 	set_api_table_fn *next;
 
@@ -231,7 +260,8 @@ static int offer_tables(const char *name, uint64_t version, uint64_t instance, v
 		if (!strcmp(name, names[i]))
 			status = SUCCESS;
 	next = atomic_load(&is_repeated) ? NULL : find_sdk();
-	if (status == SUCCESS)
+	/* the table of AMD's library for attaching is for AMD's SDK only */
+	if (status == SUCCESS && strcmp(name, "rocattach"))
 		take_tables(name, version, instance, tables, count);
 	if (next)
 		status = next(name, version, instance, tables, count);
