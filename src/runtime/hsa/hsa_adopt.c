@@ -38,8 +38,10 @@
 #include "runtime/hsa/hsa_queue_calls.h"
 
 #define LEAVE_NS (50 * GT_HSA_MS)
+#define PAUSE_NS (100 * GT_HSA_MS)
+#define RING_NS  (1000 * GT_HSA_MS)
 
-enum { REFUSED_MOST = 64, BELL_PAGE = 8192 };
+enum { LEAVE_TRIES = 3, REFUSED_MOST = 64, BELL_PAGE = 8192 };
 
 static _Atomic uint32_t adopting; /* epoch of the process in which a thread adopts; 0: none */
 /* Queues that cannot be adopted, and are reported. */
@@ -294,10 +296,10 @@ static struct gt_hsa_queue *wait_for_end(struct gt_hsa_runtime *r, void *queue)
 	return gt_hsa_queue_find(queue);
 }
 
-/* Change the state of all adopted queues of this process from @from to @to, and call @then for
- * each. */
+/* Change the state of all adopted queues of this process from @from to @to. @then: called for each
+ * before, unless NULL; if it returns false, the queue becomes LIVE instead */
 static void change_all(enum gt_hsa_queue_state from, enum gt_hsa_queue_state to, uint32_t epoch,
-		       void (*then)(struct gt_hsa_queue *))
+		       bool (*then)(struct gt_hsa_queue *))
 {
 	const struct gt_hsa_agent *a;
 
@@ -306,27 +308,33 @@ static void change_all(enum gt_hsa_queue_state from, enum gt_hsa_queue_state to,
 			     atomic_load_explicit(&a->queues, memory_order_acquire);
 		     q; q = q->agent_next) {
 			uint32_t state = from;
+			bool done;
 
 			if (!q->ring.in_place || q->epoch != epoch ||
 			    atomic_load_explicit(&q->state, memory_order_acquire) != from)
 				continue;
-			if (then)
-				then(q);
-			atomic_compare_exchange_strong(&q->state, &state, to);
+			done = !then || then(q);
+			atomic_compare_exchange_strong(&q->state, &state,
+						       done ? to : GT_HSA_QUEUE_LIVE);
 		}
 }
 
 /* Let the device process all packets that the program has reserved. Packets that were not handled
  * yet are in the queue's ring, unchanged. The ring is never left, so no thread handles packets
- * afterwards; a thread that waits for it leaves its packet, which the doorbell below includes. */
-static void give_back(struct gt_hsa_queue *q)
+ * afterwards; a thread that waits for it leaves its packet, which the doorbell below includes.
+ * Return false if another thread does not leave the ring, as in a tool's function. */
+static bool give_back(struct gt_hsa_queue *q)
 {
 	struct gt_hsa_queue_abi *real = q->real;
 	const struct gt_hsa_runtime *r = q->agent->runtime;
+	const uint64_t until = gt_hsa_boottime_ns() + RING_NS;
 	uint64_t write;
 
-	while (gt_hsa_ring_enter(&q->ring, (uintptr_t)&adopting) == GT_HSA_RING_BUSY)
+	while (gt_hsa_ring_enter(&q->ring, (uintptr_t)&adopting) == GT_HSA_RING_BUSY) {
+		if (gt_hsa_boottime_ns() > until)
+			return false;
 		gt_hsa_sleep_ns(GT_HSA_MS / 20);
+	}
 	write = atomic_load_explicit(&q->adopted.write, memory_order_acquire);
 	atomic_store_explicit(&real->write_dispatch_id, write, memory_order_release);
 	if (write)
@@ -334,19 +342,34 @@ static void give_back(struct gt_hsa_queue *q)
 	(real->doorbell_signal, (int64_t)(write - 1));
 	if (!q->adopted.was_profiled)
 		GT_HSA_AMD(r, hsa_amd_profiling_set_profiler_enabled)(real, 0);
+	return true;
+}
+
+/* Return false if a thread of the program did not get a processor in time; nothing has changed
+ * then. */
+static bool give_all_back(uint32_t epoch, uint64_t most_ns)
+{
+	bool have_gone_on;
+
+	atomic_store_explicit(&gt_hsa_adopt_queue, wait_for_end, memory_order_seq_cst);
+	change_all(GT_HSA_QUEUE_LIVE, GT_HSA_QUEUE_LEAVING, epoch, NULL);
+	have_gone_on = gt_late_wait_for_threads(most_ns);
+	if (have_gone_on)
+		change_all(GT_HSA_QUEUE_LEAVING, GT_HSA_QUEUE_LEFT, epoch, give_back);
+	else
+		change_all(GT_HSA_QUEUE_LEAVING, GT_HSA_QUEUE_LIVE, epoch, NULL);
+	atomic_store_explicit(&gt_hsa_adopt_queue, NULL, memory_order_release);
+	return have_gone_on;
 }
 
 void gt_hsa_adopt_end(void)
 {
 	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	uint64_t most_ns = LEAVE_NS;
 
 	if (!atomic_load_explicit(&gt_hsa_adopt_queue, memory_order_relaxed))
 		return;
-	atomic_store_explicit(&gt_hsa_adopt_queue, wait_for_end, memory_order_seq_cst);
-	change_all(GT_HSA_QUEUE_LIVE, GT_HSA_QUEUE_LEAVING, epoch, NULL);
-	if (gt_late_wait_for_threads(LEAVE_NS))
-		change_all(GT_HSA_QUEUE_LEAVING, GT_HSA_QUEUE_LEFT, epoch, give_back);
-	else
-		change_all(GT_HSA_QUEUE_LEAVING, GT_HSA_QUEUE_LIVE, epoch, NULL);
-	atomic_store_explicit(&gt_hsa_adopt_queue, NULL, memory_order_release);
+	/* threads wait longer for a processor on an overloaded machine */
+	for (int i = 0; i < LEAVE_TRIES && !give_all_back(epoch, most_ns); i++, most_ns *= 4)
+		gt_hsa_sleep_ns(PAUSE_NS);
 }

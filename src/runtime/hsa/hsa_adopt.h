@@ -12,7 +12,7 @@ void gt_hsa_adopt_begin(void);
 /* Return true after gt_hsa_adopt_begin(). */
 bool gt_hsa_adopts(void);
 /* Give adopted queues back to the program, and adopt no more. Threads of the program that use such
- * a queue wait meanwhile. If a thread does not get a processor for 50 ms, the queues stay
+ * a queue wait meanwhile. If a thread gets no processor in three attempts, the queues stay
  * followed. */
 void gt_hsa_adopt_end(void);
 

@@ -11,7 +11,7 @@
 #include "runtime/hsa/hsa_tables.h"
 #include "runtime/mapped.h"
 
-#define THREADS_NS (2000 * GT_HSA_MS)
+#define THREADS_NS (5000 * GT_HSA_MS)
 
 enum { DETACHED, ATTACHED, LOOKING /* a thread attaches a new runtime */ };
 static _Atomic uint32_t state;
