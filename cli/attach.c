@@ -46,8 +46,7 @@ static const char attach_help[] =
 	"                       these processes start\n"
 	"      --wait           until every recorded process has ended, not only PID\n"
 	/* the options of `gputap run` */
-	RUN_HELP_OUTPUT RUN_HELP_WHAT RUN_HELP_KEEP
-	"When to record\n"
+	RUN_HELP_OUTPUT RUN_HELP_WHAT RUN_HELP_KEEP "When to record\n"
 	"      --duration TIME  detach after TIME: 10 or 10s, 500ms, 2min\n"
 	"      --max-kernels N  detach after N kernels; some more may be recorded\n"
 	"      --paused         wait for 'gputap start' or the start signal\n"

@@ -112,6 +112,41 @@ static void check_injection(struct machine *m)
 	remove_folder(folder);
 }
 
+/* Check if the kernel's rules let this user attach to running processes. */
+static void check_attach(struct doctor *d)
+{
+	struct finding *f = doctor_add(d, FOUND_OK, "gputap", "attach");
+	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	int scope = 0; /* without Yama, the kernel's own rules apply */
+
+	if (file && fscanf(file, "%d", &scope) != 1)
+		scope = 0;
+	if (file)
+		fclose(file);
+#if !defined(__x86_64__)
+	f->level = FOUND_NOTE;
+	doctor_say(f, "gputap attach is only available on x86-64");
+	return;
+#endif
+	if (scope < 3 && !geteuid()) {
+		doctor_say(f, "root can attach to running processes");
+		return;
+	}
+	if (!scope) {
+		doctor_say(f, "this user can attach to its running processes");
+		return;
+	}
+	f->level = FOUND_NOTE;
+	doctor_say(f,
+		   scope < 3 ? "kernel.yama.ptrace_scope is %d: only root can attach to running "
+			       "processes"
+			     : "kernel.yama.ptrace_scope is %d: nothing can attach to running "
+			       "processes until the machine starts again",
+		   scope);
+	if (scope < 3)
+		doctor_hint(f, "sudo gputap attach PID, or sudo sysctl kernel.yama.ptrace_scope=0");
+}
+
 /* Check the places where gputap run looks for memory for its session. The session itself needs
  * little memory. */
 static void check_memory(struct doctor *d)
@@ -595,6 +630,7 @@ static int doctor_main(int argc, char **argv)
 		return ui_fail(GT_EXIT_FAILURE, "out of memory");
 	check_injection(m);
 	check_memory(&m->doctor);
+	check_attach(&m->doctor);
 	check_system(&m->doctor);
 	find_sessions(&m->doctor);
 	find_runtimes(m);

@@ -90,9 +90,20 @@ static const char *device_kind(const struct summary *s, uint32_t device)
 						: "GPU";
 }
 
+/* Return true if gputap was attached to running processes. A thread may then have been in a call
+ * that is not recorded. */
+static bool is_attached(const struct gt_capture *capture)
+{
+	for (size_t i = 0; i < gt_capture_event_count(capture); i++)
+		if (gt_capture_event(capture, i)->code == GT_EVENT_ATTACHED)
+			return true;
+	return false;
+}
+
 /* Describe the length of an edge and the call with the largest part of it: "3.60 s (clBuildProgram
- * 3.43 s)". */
-static void describe_edge(const struct edge *e, bool is_after, char *text, size_t size)
+ * 3.43 s)". @host: where the time outside of calls was spent */
+static void describe_edge(const struct edge *e, bool is_after, const char *host, char *text,
+			  size_t size)
 {
 	const uint64_t host_ns =
 		e->ns > e->calls_ns + e->outside_ns ? e->ns - e->calls_ns - e->outside_ns : 0;
@@ -108,19 +119,22 @@ static void describe_edge(const struct edge *e, bool is_after, char *text, size_
 		snprintf(text, size, "%s (%s%s%s)", duration(e->ns), e->call, UI_TIE,
 			 duration(e->call_ns));
 	else
-		snprintf(text, size, "%s (%s on the host, outside any call)", duration(e->ns),
-			 duration(host_ns));
+		snprintf(text, size, "%s (%s %s)", duration(e->ns), duration(host_ns), host);
 }
 
 /* Print edges, except those shorter than EDGE_PERCENT of the run. */
-static void print_edges(const struct device_edges *edges, uint64_t run_ns, FILE *out)
+static void print_edges(const struct gt_capture *capture, const struct device_edges *edges,
+			uint64_t run_ns, FILE *out)
 {
+	static const char host[] = "on the host, outside any call",
+			  unknown[] = "outside any recorded call";
 	const bool has_before = percent(edges->before.ns, run_ns) >= EDGE_PERCENT;
 	const bool has_after = percent(edges->after.ns, run_ns) >= EDGE_PERCENT;
 	char before[192], after[192];
 
-	describe_edge(&edges->before, false, before, sizeof before);
-	describe_edge(&edges->after, true, after, sizeof after);
+	describe_edge(&edges->before, false, is_attached(capture) ? unknown : host, before,
+		      sizeof before);
+	describe_edge(&edges->after, true, host, after, sizeof after);
 	if (has_before && has_after)
 		ui_print_line(out, "", NULL, "first activity after %s; none in the last %s", before,
 			      after);
@@ -161,7 +175,7 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 			      "without the times of %s of %s activities, which are not known",
 			      show_count(d->untimed), show_count(d->count));
 	if (summary_has_whole_run(s))
-		print_edges(edges, run_ns, out);
+		print_edges(s->capture, edges, run_ns, out);
 	if (report_idle_startup(s, d, idle, sizeof idle))
 		ui_print_line(out, "", NULL, "%s", idle);
 	if (report_idle_line(s, d->device, span, idle, sizeof idle))

@@ -16,8 +16,8 @@ enum { REPORT_LATE_TEXT = 256, REPORT_LATE_NAMED = 4 };
 uint32_t report_attached_text(const struct gt_capture *c, uint32_t session, char *text,
 			      size_t size);
 
-/* Find the distinct texts of GT_EVENT_LATE: the first ones, in their order. Borrowed from @c. *more:
- * number of further distinct texts. Return the number of texts. */
+/* Find the first distinct texts of GT_EVENT_LATE, in their order. Borrowed from @c. *more: number
+ * of further distinct texts. Return the number of texts. */
 size_t report_late_texts(const struct gt_capture *c, const char *texts[REPORT_LATE_NAMED],
 			 size_t *more);
 

@@ -39,11 +39,7 @@ static const char help[] =
 	"  gputap run --tool ./histogram.so ./prog        with a tool: gputap/tool.h\n"
 	"  gputap run --wait ./server --daemon            until its last process ends\n"
 	"  gputap run --delay 30s --duration 5s ./train   five seconds, after 30\n"
-	"\n"
-	RUN_HELP_OUTPUT
-	RUN_HELP_WHAT
-	RUN_HELP_KEEP
-	"When to record\n"
+	"\n" RUN_HELP_OUTPUT RUN_HELP_WHAT RUN_HELP_KEEP "When to record\n"
 	"      --paused         wait for 'gputap start' or the start signal\n"
 	"      --delay TIME     start recording after TIME: 30 or 30s, 500ms, 2min\n"
 	"      --duration TIME  record for TIME; the program continues afterwards\n"
@@ -65,9 +61,7 @@ static const char help[] =
 	"                       load a tool (gputap/tool.h) into every process; may be\n"
 	"                       repeated\n"
 	"      --wait           wait until every process of the tree has ended, not only\n"
-	"                       PROGRAM\n"
-	RUN_HELP_BUFFERS
-	"  -h, --help\n"
+	"                       PROGRAM\n" RUN_HELP_BUFFERS "  -h, --help\n"
 	"\n"
 	"RTL_MODE and RTL_OUTPUT of rocm-trace-lite set --mode and --output, unless these\n"
 	"are given. In RTL_OUTPUT, %p is the process id of gputap: one file holds all\n"
@@ -224,8 +218,7 @@ __attribute__((noinline)) static void look_at_target(const struct run_request *r
 static int run(int argc, char **argv)
 {
 	/* static, because the struct is too large for a small stack */
-	static struct run_request r = {
-		.command = "run", .pattern = "", .has_program = true};
+	static struct run_request r = {.command = "run", .pattern = "", .has_program = true};
 	struct gt_run_result result;
 	struct gt_target target;
 	struct seen_nothing nothing = {&r, &target, &result};

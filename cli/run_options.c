@@ -419,9 +419,8 @@ int run_options_parse(struct run_request *r, int argc, char **argv, const char *
 	opterr = 0;
 	optind = 1;
 	/* what follows a program belongs to the program; after a process id, options may follow */
-	while ((option = getopt_long(argc, argv,
-				     r->has_program ? "+:ho:fqm:d:p:" : ":ho:fqm:d:p:", options,
-				     NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, r->has_program ? "+:ho:fqm:d:p:" : ":ho:fqm:d:p:",
+				     options, NULL)) != -1) {
 		if (option == 'h') {
 			fputs(help, stdout);
 			code = ui_flush(stdout);

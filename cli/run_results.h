@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands that record print after the end of a session. */
+/* Messages after the end of a session, for the commands that record. */
 #ifndef GPUTAP_CLI_RUN_RESULTS_H
 #define GPUTAP_CLI_RUN_RESULTS_H
 

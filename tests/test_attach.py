@@ -308,7 +308,7 @@ def test_a_stopped_process_detaches_when_it_continues(tap, target, attach, info)
     assert counts(info("b.gputap")) == (3, 2)
 
 
-# What is refused -----------------------------------------------------------------
+# Refusals ------------------------------------------------------------------------
 
 def refused(tap, pid, *options, status=126):
     before = set(os.listdir("."))

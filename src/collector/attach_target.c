@@ -37,8 +37,7 @@ static bool is_same_file(uint32_t pid, const char *path)
  * mounts. */
 static bool sees_same_files(uint32_t pid)
 {
-	return is_same_file(pid, "/") && is_same_file(pid, "/dev/shm") &&
-	       is_same_file(pid, "/tmp");
+	return is_same_file(pid, "/") && is_same_file(pid, "/dev/shm") && is_same_file(pid, "/tmp");
 }
 
 static bool read_gid(uint32_t pid, uint32_t *gid)
@@ -230,12 +229,12 @@ static int explain_answer(uint32_t pid, int answer)
 				"loaded until the process ends",
 				pid);
 	case -ECANCELED:
-		return gt_error(-ENOTSUP,
-				"process %u could not create its memory in the session's folder: is "
-				"there room, and may it write there?",
-				pid);
-	default:
-		return gt_error(answer, "process %u could not join the session", pid);
+		return gt_error(
+			-ENOTSUP,
+			"process %u could not create its memory in the session's folder: is "
+			"there room, and may it write there?",
+			pid);
+	default: return gt_error(answer, "process %u could not join the session", pid);
 	}
 }
 

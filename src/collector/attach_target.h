@@ -17,7 +17,7 @@ struct gt_attach_target {
 	uint32_t inner_pid; /* pid in its own pid namespace */
 	uint32_t uid, gid;  /* effective ids */
 	uint64_t start_ns;  /* CLOCK_BOOTTIME */
-	uint64_t start;     /* in clock ticks since boot; identifies the process together with pid */
+	uint64_t start; /* in clock ticks since boot; identifies the process together with pid */
 	/* the process's root folder, if it sees other files than this process; otherwise "" */
 	char root[32];
 };

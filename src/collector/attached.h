@@ -46,8 +46,8 @@ int gt_attached_add(struct gt_attached *a, size_t index, const char *library,
 
 /**
  * gt_attached_write_environment() - let programs that the targets execute join the session
- * Writes the file GT_ENVIRONMENT_FILE. If the programs cannot reach gputap's libraries, writes nothing,
- * and the capture names each of the programs (descendants.h).
+ * Writes the file GT_ENVIRONMENT_FILE. If the programs cannot reach gputap's libraries, writes
+ * nothing, and the capture names each of the programs (descendants.h).
  * Return: 0, or negative errno with a cause.
  */
 int gt_attached_write_environment(struct gt_attached *a, const struct gt_libraries *libraries);

@@ -174,7 +174,8 @@ static void look_at_program(struct gt_child *c)
 	if (c->is_attached) {
 		struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
 
-		if (c->pid > 0 && !c->ended && (c->pidfd >= 0 ? poll(&p, 1, 0) > 0 : !is_running(c)))
+		if (c->pid > 0 && !c->ended &&
+		    (c->pidfd >= 0 ? poll(&p, 1, 0) > 0 : !is_running(c)))
 			c->ended = true;
 		return;
 	}

@@ -48,8 +48,8 @@ int gt_child_init(struct gt_child *c);
  */
 int gt_child_start(struct gt_child *c, char *const *argv, char *const *environment);
 
-/* Watch a running program instead of starting one. @start: as in /proc/PID/stat. Return 0, or -ESRCH
- * with a cause. */
+/* Watch a running program instead of starting one. @start: as in /proc/PID/stat. Return 0, or
+ * -ESRCH with a cause. */
 int gt_child_attach(struct gt_child *c, pid_t pid, uint64_t start);
 
 /* Pass on signals, and notice stops and the program's end. Call when signal_fd or pidfd is

@@ -89,6 +89,8 @@
 struct collector {
 	struct gt_libraries libraries;
 	struct gt_folder folder;
+	/* where the control socket is, if other commands cannot find `folder`; fd -1: not needed */
+	struct gt_folder door;
 	struct gt_capture_writer *writer;
 	struct gt_drain drain;
 	struct gt_child child;
@@ -358,7 +360,9 @@ static void open_control(struct collector *c, const struct gt_run_options *o, ch
 	gt_session_threads_offer(&c->drain, &c->control);
 	gt_snapshots_offer(&c->snapshots, &c->control);
 	gt_attached_offer(&c->attached, &c->control);
-	if (gt_control_open(&c->control, &c->folder, c->epoll))
+	if (c->folder.root_bytes && gt_folder_create_door(&c->folder, &c->door))
+		gt_error_clear();
+	if (gt_control_open(&c->control, c->door.fd >= 0 ? &c->door : &c->folder, c->epoll))
 		gt_error_clear();
 }
 
@@ -1027,6 +1031,8 @@ remove_folder:
 	gt_sample_host_destroy(c->drain.sampler);
 	c->drain.sampler = NULL;
 	gt_drain_fini(&c->drain);
+	if (c->door.fd >= 0)
+		gt_folder_remove(&c->door);
 	gt_folder_remove(&c->folder);
 	restore_files_limit(c);
 	while (c->kept_count)
@@ -1051,7 +1057,7 @@ int gt_collector_run(const struct gt_run_options *options, char *const *argv,
 	memset(result, 0, sizeof *result);
 	if (!c)
 		return gt_error(-ENOMEM, "no memory for the collector");
-	c->epoll = c->folder.fd = c->control.listener = -1;
+	c->epoll = c->folder.fd = c->door.fd = c->control.listener = -1;
 	c->wait_tree = options->wait_tree;
 	status = run_session(c, options, argv, result);
 	free(c);

@@ -45,7 +45,7 @@ struct gt_run_options {
 	/* time between two looks at the states of threads, if session.host_state is set; 0: the
 	 * default */
 	uint64_t host_state_ns;
-	uint64_t sample_host_ns;  /* time between samples of stacks of the host; 0: none */
+	uint64_t sample_host_ns; /* time between samples of stacks of the host; 0: none */
 	/* running processes to attach to, instead of starting a program; NULL: start it. The first
 	 * one is the program, whose end ends the session */
 	const struct gt_attach_target *targets;
@@ -54,7 +54,7 @@ struct gt_run_options {
 	 * target, gt_collector_run() fails instead. NULL: no callback */
 	void (*on_attach)(const struct gt_attach_note *note, void *data);
 	void *attach_data;
-	const char *directory; /* working folder of the program; NULL: gputap's */
+	const char *directory;    /* working folder of the program; NULL: gputap's */
 	const char *options_text; /* for gt_session_info.options */
 };
 
@@ -62,8 +62,8 @@ struct gt_run_result {
 	int wait_status; /* the program's wait status, as from waitpid() */
 	/* nonzero: the program could not be started, and no capture exists */
 	int exec_errno;
-	uint32_t pid;       /* pid of the program */
-	bool is_detached;   /* the session was attached and ended before the program */
+	uint32_t pid;     /* pid of the program */
+	bool is_detached; /* the session was attached and ended before the program */
 	/* number of processes that had not detached when the session ended, because they were
 	 * stopped, or hung in a runtime */
 	uint32_t not_detached;

@@ -126,6 +126,27 @@ static int give_away(const struct gt_folder *f, const struct gt_folder_owner *ow
 			: gt_error(-errno, "cannot give the session folder to user %u", owner->uid);
 }
 
+int gt_folder_create_door(const struct gt_folder *f, struct gt_folder *out)
+{
+	const struct gt_folder_owner self = {.root = "", .uid = getuid()};
+	char target[PATH_MAX + 16];
+	uint64_t no_pool = 0;
+	int status;
+
+	memset(out, 0, sizeof *out);
+	out->fd = out->session_fd = out->parent_fd = -1;
+	status = make_directory(&no_pool, &self, out->path, sizeof out->path);
+	if (status)
+		return status;
+	snprintf(target, sizeof target, "%s/session", f->path);
+	out->fd = open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (out->fd >= 0 && !symlinkat(target, out->fd, "session"))
+		return 0;
+	status = gt_error(-errno, "cannot create a link in %s", out->path);
+	gt_folder_remove(out);
+	return status;
+}
+
 const char *gt_folder_inner_path(const struct gt_folder *f)
 {
 	return f->path + f->root_bytes;
@@ -138,7 +159,7 @@ int gt_folder_create(struct gt_session *session, const char *output,
 	int status, fd;
 
 	memset(out, 0, sizeof *out);
-	out->fd = out->session_fd = -1;
+	out->fd = out->session_fd = out->parent_fd = -1;
 	out->host_clock = session->host_clock;
 	out->root_bytes = owner ? strlen(owner->root) : 0;
 	status = make_directory(&session->pool_bytes, owner ? owner : &self, out->path,
@@ -151,6 +172,8 @@ int gt_folder_create(struct gt_session *session, const char *output,
 		rmdir(out->path);
 		return status;
 	}
+	if (out->root_bytes)
+		out->parent_fd = openat(out->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	fd = write_file(out->fd, "output", output, strlen(output));
 	if (fd >= 0) {
 		close(fd);
@@ -265,7 +288,7 @@ int gt_folder_open(const char *path, struct gt_folder *out)
 	int status;
 
 	memset(out, 0, sizeof *out);
-	out->session_fd = -1;
+	out->session_fd = out->parent_fd = -1;
 	if (!realpath(path, out->path))
 		snprintf(out->path, sizeof out->path, "%s", path);
 	out->fd = open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -399,8 +422,10 @@ void gt_folder_close(struct gt_folder *f)
 		close(f->session_fd);
 	if (f->fd >= 0)
 		close(f->fd);
+	if (f->parent_fd >= 0)
+		close(f->parent_fd);
 	f->session = f->copy = NULL;
-	f->fd = f->session_fd = -1;
+	f->fd = f->session_fd = f->parent_fd = -1;
 }
 
 void gt_folder_remove(struct gt_folder *f)
@@ -418,7 +443,10 @@ void gt_folder_remove(struct gt_folder *f)
 		    strcmp(e->d_name, "session"))
 			unlinkat(f->fd, e->d_name, 0);
 	unlinkat(f->fd, "session", 0);
-	rmdir(f->path);
+	if (f->parent_fd >= 0)
+		unlinkat(f->parent_fd, strrchr(f->path, '/') + 1, AT_REMOVEDIR);
+	else
+		rmdir(f->path);
 	if (dir) {
 		closedir(dir);
 		f->fd = -1;

@@ -25,6 +25,9 @@ struct gt_folder {
 	struct gt_session *copy;    /* the collector's copy; NULL for `gputap recover` */
 	uint32_t host_clock;        /* the session's host clock */
 	size_t root_bytes;          /* length of the owner's root in `path` */
+	/* folder that contains this one, if the owner has another root: when the owner's last
+	 * process has ended, `path` leads nowhere. -1: not needed */
+	int parent_fd;
 };
 
 /* The processes that will use a folder, if gputap does not start them. */
@@ -46,6 +49,13 @@ struct gt_folder_owner {
 int gt_folder_create(struct gt_session *session, const char *output,
 		     const struct gt_folder_owner *owner, struct gt_folder *out);
 
+/**
+ * gt_folder_create_door() - make a session in another root visible to `gputap status` and others
+ * Creates a folder where they look, with a link to the session. The control socket belongs there.
+ * Return: 0, or negative errno with a cause. Remove with gt_folder_remove().
+ */
+int gt_folder_create_door(const struct gt_folder *f, struct gt_folder *out);
+
 /* Return the folder's path as its owner's processes see it. Borrowed from @f. */
 const char *gt_folder_inner_path(const struct gt_folder *f);
 
@@ -55,8 +65,8 @@ int gt_folder_open(const char *path, struct gt_folder *out);
 /* Read the capture's path that the collector stored in the folder. */
 int gt_folder_output(const struct gt_folder *f, char *path, size_t bytes);
 
-/* Create a file that the processes read. @owner: as for gt_folder_create(). Return 0, or negative errno
- * with a cause. */
+/* Create a file that the processes read. @owner: as for gt_folder_create(). Return 0, or negative
+ * errno with a cause. */
 int gt_folder_write(const struct gt_folder *f, const char *name, const void *data, size_t bytes,
 		    const struct gt_folder_owner *owner);
 

@@ -82,8 +82,8 @@ __attribute__((constructor)) static void start_exec_hooks(void)
 		gt_exec_remember();
 }
 
-/* Hidden names of the functions below: in a library that was loaded late, their own names lead to libc's
- * functions. */
+/* Hidden names of the functions below: in a library that was loaded late, their own names lead to
+ * libc's functions. */
 #define OWN(name)                          \
 	extern __typeof__(name) own_##name \
 		__attribute__((alias(#name), visibility("hidden"), copy(name)))

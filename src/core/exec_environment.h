@@ -25,8 +25,8 @@ struct gt_exec {
 /* Save gputap's parts of the process's initial environment. */
 void gt_exec_remember(void);
 /**
- * gt_exec_remember_late() - take gputap's parts from the session's folder, in a process that gputap was
- * attached to
+ * gt_exec_remember_late() - take gputap's parts from the session's folder, in a process that gputap
+ * was attached to
  * Return: false if the session does not follow programs that the process executes.
  * Thread: one at a time (runtime/late_attach.c). An exec() in another thread may meanwhile pass on
  *         only a part of the variables.

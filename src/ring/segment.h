@@ -262,8 +262,8 @@ struct gt_segment {
 	/* number of vendor plug-ins that are recording and hold their last records until they are
 	 * flushed */
 	_Atomic uint32_t plugins_open;
-	/* in a process that gputap was attached to: 1 after the end of the session, when the process
-	 * has given back everything that costs it time (core/late.h) */
+	/* in a process that gputap was attached to: 1 after the end of the session, when the
+	 * process has given back everything that costs it time (core/late.h) */
 	_Atomic uint32_t detached;
 	_Alignas(64) struct gt_communicator communicators[GT_COMMUNICATORS];
 };

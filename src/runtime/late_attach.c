@@ -15,8 +15,8 @@
 #include "runtime/mapped.h"
 #include "tool/tool_follow.h"
 
-/* Let programs that this process executes join the session, or not. The functions in front of the exec
- * family stay for ever, and add nothing without a session. */
+/* Let programs that this process executes join the session, or not. The functions in front of the
+ * exec family stay for ever, and add nothing without a session. */
 static void follow_programs(const char *folder)
 {
 	static struct gt_mapped_function list[GT_EXEC_FUNCTIONS];

@@ -36,8 +36,8 @@ void gt_mapped_call_followers(void);
  * libraries that the program has opened are found before they are used. */
 void gt_mapped_watch(void);
 
-/* Interpose the mapped libraries of a program that gputap was attached to, including the pointers to
- * their functions that objects hold in their data, and look for new libraries from then on. */
+/* Interpose the mapped libraries of a program that gputap was attached to, including the pointers
+ * to their functions that objects hold in their data, and look for new libraries from then on. */
 void gt_mapped_attach(void);
 
 /* gt_held_pointers_replace() at a time when this file changes no pointers. */
