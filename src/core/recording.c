@@ -207,9 +207,20 @@ void gt_recording_init(void)
 	errno = saved;
 }
 
+/* Release the session before the one that has just been replaced. That one stays mapped, because
+ * another thread may be reading it. */
+static void release_former(const struct gt_session *replaced)
+{
+	static GT_AT_START const struct gt_session *former;
+
+	if (former)
+		gt_session_unmap(former);
+	former = replaced != &tools_session ? replaced : NULL;
+}
+
 int gt_recording_attach(const char *directory)
 {
-	const struct gt_session *s;
+	const struct gt_session *s, *replaced;
 	int status = 0;
 
 	gt_recording_init();
@@ -223,8 +234,10 @@ int gt_recording_attach(const char *directory)
 		return errno ? -errno : -EINVAL;
 	gt_recording_stop();
 	gt_word_take(&gt_wiped.making);
+	replaced = gt_recording.session;
 	atomic_store_explicit(&gt_recording.off, 0, memory_order_relaxed);
 	join_session(s, directory, true);
+	release_former(replaced);
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		status = -ECANCELED;
 	atomic_store_explicit(&gt_wiped.making, 0, memory_order_release);

@@ -139,6 +139,11 @@ const struct gt_session *gt_session_map(const char *directory)
 	return s;
 }
 
+void gt_session_unmap(const struct gt_session *session)
+{
+	munmap((void *)(uintptr_t)session, sizeof *session);
+}
+
 static uint64_t page_round(uint64_t bytes)
 {
 	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);

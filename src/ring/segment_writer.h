@@ -13,9 +13,11 @@
  * gt_session_map() - map <directory>/session
  * Return: the session, or NULL with errno if the file is missing, unreadable, or has another
  *         version or size.
- * Never unmapped: threads read `stop` during the whole life of the process.
+ * Owner:  caller. Threads read `stop` of the process's latest session at any time, so that only a
+ *         session that was replaced twice may be released with gt_session_unmap().
  */
 const struct gt_session *gt_session_map(const char *directory);
+void gt_session_unmap(const struct gt_session *session);
 
 /**
  * gt_untraced_write() - record in the session folder that this process has no segment, and @error
