@@ -60,13 +60,15 @@ static int make_directory(uint64_t *pool_bytes, const struct gt_folder_owner *ow
 {
 	uint64_t least = *pool_bytes < SMALL_POOL_BYTES ? *pool_bytes : SMALL_POOL_BYTES;
 	const char *place[4];
-	int error = ENOSPC;
+	int error = ENOENT;
 
 	places(place);
 	for (int i = 0; place[i]; i++) {
 		uint64_t room;
 
 		snprintf(path, size, "%s%s", owner->root, place[i]);
+		if (!access(path, F_OK))
+			error = ENOSPC;
 		room = room_in(path);
 		if (room < least + SPARE_BYTES)
 			continue;
@@ -80,10 +82,30 @@ static int make_directory(uint64_t *pool_bytes, const struct gt_folder_owner *ow
 		}
 		error = errno;
 	}
+	if (owner->root[0])
+		return gt_error(-error,
+				"no room for the session folder where the process can see it (%llu "
+				"MiB needed): mount a tmpfs on %s/dev/shm, or create %s/tmp",
+				(unsigned long long)((least + SPARE_BYTES) >> 20), owner->root,
+				owner->root);
 	return gt_error(
 		-error,
 		"no room for the session folder (%llu MiB needed in /dev/shm, TMPDIR or /tmp)",
 		(unsigned long long)((least + SPARE_BYTES) >> 20));
+}
+
+/* Open the folder that this process has just created. Its parent folder may belong to another user,
+ * who could replace it by a link or another folder, to be given write access there. */
+static int open_own_folder(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || (!fstat(fd, &st) && st.st_uid == geteuid()))
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
 }
 
 static int write_file(int dir, const char *name, const void *data, size_t bytes)
@@ -113,15 +135,17 @@ static int map_session(struct gt_folder *f)
 	return gt_error(-errno, "cannot map %s/session", f->path);
 }
 
-/* Give the folder and the files that the processes use to their user. */
+/* Give the folder and the files that the processes use to their user. The folder comes last,
+ * because its owner can replace the files by links. */
 static int give_away(const struct gt_folder *f, const struct gt_folder_owner *owner)
 {
 	static const char *const names[] = {"session", GT_UNTRACED_FILE};
-	bool is_given = fchown(f->fd, owner->uid, owner->gid) == 0;
+	bool is_given = true;
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		is_given &=
 			fchownat(f->fd, names[i], owner->uid, owner->gid, AT_SYMLINK_NOFOLLOW) == 0;
+	is_given = is_given && fchown(f->fd, owner->uid, owner->gid) == 0;
 	return is_given ? 0
 			: gt_error(-errno, "cannot give the session folder to user %u", owner->uid);
 }
@@ -166,7 +190,7 @@ int gt_folder_create(struct gt_session *session, const char *output,
 				sizeof out->path);
 	if (status)
 		return status;
-	out->fd = open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	out->fd = open_own_folder(out->path);
 	if (out->fd < 0) {
 		status = gt_error(-errno, "cannot open %s", out->path);
 		rmdir(out->path);
