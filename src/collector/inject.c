@@ -175,7 +175,7 @@ static int say_impatient(struct inject *i)
 	if (!threads || (threads == i->tracer.late_count))
 		return gt_inject_say(&i->why, -EAGAIN,
 				     "no thread of process %d could be stopped: they wait in the "
-				     "kernel (see /proc/%d/stack): try again",
+				     "kernel (see /proc/%d/stack) or for a processor: try again",
 				     i->request->pid, i->request->pid);
 	return gt_inject_say(
 		&i->why, -EAGAIN,

@@ -634,11 +634,28 @@ static enum gt_inject_outcome try_stopped(struct gt_inject_tracer *t, struct vic
 	return create_worker(t, v, job);
 }
 
-static enum gt_inject_outcome say_seize(struct gt_inject_tracer *t, int error)
+/* Return true if the thread has ended, and if it waits to be noticed by its process. */
+static bool has_ended(pid_t pid, pid_t tid)
+{
+	char path[64], line[LINE_BYTES], state = 'X';
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return true;
+	while (fgets(line, sizeof line, f) && sscanf(line, "State: %c", &state) != 1)
+		;
+	fclose(f);
+	return state == 'Z' || state == 'X';
+}
+
+static enum gt_inject_outcome say_seize(struct gt_inject_tracer *t, pid_t tid, int error)
 {
 	const pid_t pid = t->target->pid;
 
-	if (error == ESRCH)
+	/* the kernel refuses a thread that is ending with EPERM */
+	if (error == ESRCH || has_ended(pid, tid))
 		return GT_INJECT_PASSED;
 	if (!gt_inject_check_process(pid, t->why))
 		gt_inject_say(t->why, -EPERM,
@@ -660,7 +677,7 @@ enum gt_inject_outcome gt_inject_try(struct gt_inject_tracer *t, pid_t tid, uint
 		if (t->late[i] == tid)
 			return GT_INJECT_PASSED;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD))
-		return say_seize(t, errno);
+		return say_seize(t, tid, errno);
 	t->tries++;
 	v.start_ns = gt_clock_ns(CLOCK_MONOTONIC);
 	v.until_ns = v.start_ns + t->deadline_ns;
