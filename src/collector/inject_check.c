@@ -13,14 +13,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/inject_seccomp.h"
 #include "collector/inject_target.h"
 #include "collector/proc_files.h"
 
-enum { PATH_BYTES = 64, LINE_BYTES = 512, LINK_BYTES = 64, SECCOMP_STRICT = 1 };
+enum { PATH_BYTES = 64, LINE_BYTES = 512, LINK_BYTES = 64 };
 
 /* Lines of /proc/PID/status. */
 struct status {
-	int tgid, tracer, seccomp, threads;
+	int tgid, tracer, threads;
 	bool is_kernel, has_shadow_stack;
 };
 
@@ -38,7 +39,6 @@ static bool read_status(pid_t pid, struct status *out)
 	while (fgets(line, sizeof line, f)) {
 		sscanf(line, "Tgid: %d", &out->tgid);
 		sscanf(line, "TracerPid: %d", &out->tracer);
-		sscanf(line, "Seccomp: %d", &out->seccomp);
 		sscanf(line, "Threads: %d", &out->threads);
 		sscanf(line, "Kthread: %d", &kernel);
 		if (!strncmp(line, "x86_Thread_features:", 20) && strstr(line, "shstk"))
@@ -148,7 +148,7 @@ static int check_kind(pid_t pid, const struct status *s, const struct gt_proc_st
 		      struct gt_inject_why *why)
 {
 	char path[PATH_BYTES], program[LINE_BYTES];
-	int fd;
+	int fd, status;
 
 	if (s->is_kernel ||
 	    (!gt_proc_read_program((uint32_t)pid, program, sizeof program) && errno == ENOENT))
@@ -166,13 +166,9 @@ static int check_kind(pid_t pid, const struct status *s, const struct gt_proc_st
 				     "process %d is a 32-bit program and gputap's libraries are "
 				     "64-bit: use a 64-bit build of the program",
 				     pid);
-	if (s->seccomp == SECCOMP_STRICT)
-		return gt_inject_say(
-			why, -ENOTSUP,
-			"process %d is in seccomp's strict mode, in which any call "
-			"other than read() and write() ends it: start the program with "
-			"gputap run",
-			pid);
+	status = gt_inject_check_modes(pid, why);
+	if (status)
+		return status;
 	if (s->has_shadow_stack)
 		return gt_inject_say(why, -ENOTSUP,
 				     "process %d uses a shadow stack, which forbids calls from "

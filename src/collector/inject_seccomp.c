@@ -4,6 +4,7 @@
  * number of filters, and makes the same calls itself. */
 #include "collector/inject_seccomp.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +12,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -22,15 +24,21 @@
 #define PTRACE_SECCOMP_GET_FILTER 0x420c
 #endif
 
-enum { CLASSIC_WORDS = 16, LINE_BYTES = 256, NAMESPACE_BYTES = 64, MODE_FILTER = 2 };
+enum {
+	CLASSIC_WORDS = 16,
+	LINE_BYTES = 256,
+	NAMESPACE_BYTES = 64,
+	MODE_STRICT = 1,
+	MODE_FILTER = 2
+};
 #define CLONE_OF_THREAD UINT64_C(0x3d0f00) /* flags with which libc creates threads */
 
-/* A call that the worker, pthread_create() or dlopen() makes. */
+/* A call that the worker, pthread_create(), dlopen() or gputap's library makes. */
 struct needed_call {
 	int number;
 	const char *name;
 	uint64_t args[4];
-	bool may_fail; /* libc does without the call if the filter returns an error */
+	bool may_fail; /* the caller does without the call if the filter returns an error */
 };
 
 static const struct needed_call needed[] = {
@@ -58,6 +66,45 @@ static const struct needed_call needed[] = {
 	{SYS_rt_sigreturn, "rt_sigreturn", {0}, false},
 	{SYS_memfd_create, "memfd_create", {0}, true},
 	{SYS_exit, "exit", {0}, false},
+	/* gputap's library, in all threads of the program */
+	{SYS_openat, "openat", {0, 0, 02000302 /* O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC */}, true},
+	{SYS_mmap, "mmap", {0, 4096, 3, 1 /* MAP_SHARED */}, true},
+	{SYS_process_vm_readv, "process_vm_readv", {0}, true},
+	{SYS_clock_gettime, "clock_gettime", {0}, true},
+	{SYS_clock_nanosleep, "clock_nanosleep", {0}, true},
+	{SYS_getdents64, "getdents64", {0}, true},
+	{SYS_readlink, "readlink", {0}, true},
+	{SYS_readlinkat, "readlinkat", {0}, true},
+	{SYS_access, "access", {0}, true},
+	{SYS_faccessat, "faccessat", {0}, true},
+	{SYS_fstatfs, "fstatfs", {0}, true},
+	{SYS_fgetxattr, "fgetxattr", {0}, true},
+	{SYS_write, "write", {0}, true},
+	{SYS_pipe2, "pipe2", {0}, true},
+	{SYS_ftruncate, "ftruncate", {0}, true},
+	{SYS_fallocate, "fallocate", {0}, true},
+	{SYS_fchmod, "fchmod", {0}, true},
+	{SYS_renameat, "renameat", {0}, true},
+	{SYS_unlinkat, "unlinkat", {0}, true},
+	{SYS_symlinkat, "symlinkat", {0}, true},
+	{SYS_brk, "brk", {0}, true},
+	{SYS_mremap, "mremap", {0}, true},
+	{SYS_mincore, "mincore", {0}, true},
+	{SYS_membarrier, "membarrier", {0}, true},
+	{SYS_prlimit64, "prlimit64", {0}, true},
+	{SYS_getrusage, "getrusage", {0}, true},
+	{SYS_getppid, "getppid", {0}, true},
+	{SYS_getuid, "getuid", {0}, true},
+	{SYS_geteuid, "geteuid", {0}, true},
+	{SYS_getgid, "getgid", {0}, true},
+	{SYS_getegid, "getegid", {0}, true},
+	{SYS_sched_yield, "sched_yield", {0}, true},
+	{SYS_sched_getaffinity, "sched_getaffinity", {0}, true},
+	{SYS_sched_setaffinity, "sched_setaffinity", {0}, true},
+	{SYS_sched_getattr, "sched_getattr", {0}, true},
+	{SYS_sched_setattr, "sched_setattr", {0}, true},
+	{SYS_sigaltstack, "sigaltstack", {0}, true},
+	{SYS_rt_sigaction, "rt_sigaction", {0}, true},
 };
 
 /* Filters ----------------------------------------------------------------------------------- */
@@ -170,7 +217,8 @@ static const struct needed_call *find_forbidden(const struct sock_filter *list, 
 
 /* Without the right to read filters --------------------------------------------------------- */
 
-static void read_mode(const char *path, int *mode, int *filters)
+/* Return false if the thread has ended. */
+static bool read_mode(const char *path, int *mode, int *filters)
 {
 	char line[LINE_BYTES];
 	FILE *f = fopen(path, "re");
@@ -182,6 +230,7 @@ static void read_mode(const char *path, int *mode, int *filters)
 	}
 	if (f)
 		fclose(f);
+	return f != NULL;
 }
 
 static bool is_in_our_container(pid_t pid)
@@ -200,6 +249,43 @@ static bool is_in_our_container(pid_t pid)
 			return false;
 	}
 	return true;
+}
+
+int gt_inject_check_modes(pid_t pid, struct gt_inject_why *why)
+{
+	int mode, filters, thread_mode, thread_filters, status = 0;
+	char path[64];
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, pid);
+	read_mode(path, &mode, &filters);
+	snprintf(path, sizeof path, "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !status && (e = readdir(dir))) {
+		const int tid = atoi(e->d_name);
+
+		snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, tid);
+		if (!tid || !read_mode(path, &thread_mode, &thread_filters))
+			continue;
+		if (thread_mode == MODE_STRICT)
+			status = gt_inject_say(
+				why, -ENOTSUP,
+				"thread %d of process %d is in seccomp's strict mode, in which any "
+				"call other than read() and write() ends it: start the program "
+				"with gputap run",
+				tid, pid);
+		else if (thread_mode != mode || thread_filters != filters)
+			status = gt_inject_say(
+				why, -ENOTSUP,
+				"threads of process %d have different filters of system calls "
+				"(seccomp), which could end a thread that gputap records: start "
+				"the program with gputap run",
+				pid);
+	}
+	if (dir)
+		closedir(dir);
+	return status;
 }
 
 int gt_inject_check_filters(pid_t pid, pid_t tid, struct gt_inject_why *why)

@@ -9,15 +9,20 @@
  *   PR_SET_TSC               raises only this SIGSEGV, in this thread and the threads that it
  *                            creates: recording ends in the process
  *
+ * A program that gputap attaches to may have set them before: the injector refuses filters that could
+ * end it (collector/inject_seccomp.c), and gt_seccomp_attach() learns of all others.
+ *
  * All other calls are passed on unchanged. Never here: a system call between a filter's
  * installation and the return to the program. Not noticed: system calls that a program makes with
  * its own instructions. */
 #include "core/seccomp.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,6 +31,8 @@
 #include "core/exec_environment.h"
 #include "core/recording.h"
 #include "core/tap.h"
+
+enum { STATUS_BYTES = 4096 };
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -69,6 +76,20 @@ void gt_seccomp_after(long number, unsigned long a, unsigned long b, long result
 		atomic_store_explicit(&gt_seccomp_filtered, true, memory_order_relaxed);
 		gt_exec_remember_filter();
 	}
+}
+
+void gt_seccomp_attach(void)
+{
+	char text[STATUS_BYTES];
+	const int fd = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* unknown counts as filtered */
+	if (!strstr(text, "\nSeccomp:\t0"))
+		atomic_store_explicit(&gt_seccomp_filtered, true, memory_order_relaxed);
 }
 
 __attribute__((constructor)) static void find_prctl(void)

@@ -11,6 +11,7 @@
 #include "core/exec_environment.h"
 #include "core/late.h"
 #include "core/recording.h"
+#include "core/seccomp.h"
 #include "gputap/gputap.h"
 #include "runtime/mapped.h"
 #include "tool/tool_follow.h"
@@ -54,6 +55,7 @@ int gputap_attach(const char *folder)
 	int status;
 
 	pthread_mutex_lock(&one);
+	gt_seccomp_attach();
 	gt_control_wait_end();
 	status = gt_recording_attach(folder);
 	if (!status) {
