@@ -220,7 +220,9 @@ static int explain_answer(uint32_t pid, int answer)
 	case 0: return 0;
 	case -EBUSY:
 		gt_error(0,
-			 "another session records process %u; 'gputap status' lists the sessions",
+			 "another session records process %u: 'gputap status' lists the sessions, "
+			 "and "
+			 "'gputap recover' ends one whose gputap was killed",
 			 pid);
 		return -EBUSY;
 	case -ENOTSUP:

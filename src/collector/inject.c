@@ -332,6 +332,16 @@ static bool sees_library(const struct inject *i)
 	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
+/* The worker opens a memfd by its name in /proc. */
+static bool sees_proc(const struct inject *i)
+{
+	char path[PATH_BYTES];
+	struct stat st;
+
+	snprintf(path, sizeof path, "/proc/%d/root/proc/self", i->request->pid);
+	return lstat(path, &st) == 0;
+}
+
 static int fill_job(struct inject *i)
 {
 	const struct gt_inject_request *q = i->request;
@@ -351,6 +361,12 @@ static int fill_job(struct inject *i)
 	j->mxcsr = MXCSR_USUAL;
 	j->fd = -1;
 	j->needs_file = !sees_library(i);
+	if (j->needs_file && !sees_proc(i))
+		return gt_inject_say(
+			&i->why, -ENOTSUP,
+			"process %d sees neither %s nor /proc in its root folder: mount "
+			"/proc on /proc/%d/root/proc",
+			q->pid, q->library, q->pid);
 	name = j->needs_file ? strrchr(q->library, '/') + 1 : q->library;
 	snprintf(j->name, sizeof j->name, "%s", GT_INJECT_THREAD);
 	snprintf(j->function, sizeof j->function, "%s", function);

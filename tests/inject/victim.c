@@ -105,7 +105,7 @@ static void *sleep_long(void *unused)
 {
 	(void)unused;
 	while (!over)
-		if (usleep(50000) && errno == EINTR)
+		if (usleep(50000) && errno == EINTR && !over) /* SIGTERM interrupts a thread */
 			return "INTERRUPTED";
 	return NULL;
 }
