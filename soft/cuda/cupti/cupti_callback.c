@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Callbacks: the process's only subscriber, and the callbacks that it has enabled. EnableDomain(0)
  * also disables ids that were enabled singly. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "generated/cuda_driver_ops.h"
@@ -12,6 +13,18 @@ struct CUpti_Subscriber_st {
 };
 
 static struct CUpti_Subscriber_st the_one;
+
+/* NVIDIA's library has a list of subscriptions, of at most one element, in a heap object. */
+struct node {
+	struct node *next, *previous;
+	struct CUpti_Subscriber_st *subscriber;
+};
+static struct registry {
+	void *others[5];
+	struct {
+		struct node *next, *previous;
+	} list;
+} *volatile registry;
 static uint8_t enabled[CUPTI_CB_DOMAIN_SIZE][SOFT_CUPTI_NUMBERS]; /* atomic */
 
 static const char *const driver_names[SOFT_CUPTI_NUMBERS] = {
@@ -68,6 +81,19 @@ bool soft_cupti_launches(uint32_t number)
 
 /* The subscriber -------------------------------------------------------------------- */
 
+static void register_subscriber(void)
+{
+	struct registry *r = registry ? registry : calloc(1, sizeof *r);
+	struct node *node = r && !r->list.next ? calloc(1, sizeof *node) : NULL;
+
+	if (node) {
+		node->next = node->previous = (struct node *)(void *)&r->list;
+		node->subscriber = &the_one;
+		r->list.next = r->list.previous = node;
+	}
+	registry = r;
+}
+
 int soft_cupti_subscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
 			 void *user)
 {
@@ -80,6 +106,7 @@ int soft_cupti_subscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc 
 	if (!__atomic_compare_exchange_n(&the_one.callback, &none, callback, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+	register_subscriber();
 	*subscriber = &the_one;
 	return CUPTI_SUCCESS;
 }
