@@ -314,8 +314,12 @@ static bool find_arguments(struct arguments *all, const struct gt_announcement *
 	return true;
 }
 
-static void put_values(uint64_t *p, const struct arguments *all)
+static void put_values(uint64_t *p, const struct arguments *all, const struct gt_facts *facts)
 {
+	if (facts) {
+		gt_value_put(p, GT_PAYLOAD_FACTS, facts, sizeof *facts);
+		p += 1 + sizeof *facts / 8;
+	}
 	for (unsigned i = 0; i < all->count; i++) {
 		const struct gt_argument_info *a = &all->info->args[i];
 
@@ -342,12 +346,13 @@ static void write_record(struct gt_thread *t, const struct open_call *c,
 		return;
 	}
 	bytes = sizeof *r + 8 * all.count + all.value_bytes +
-		gt_blobs_bytes(all.blobs, all.blob_count);
+		gt_blobs_bytes(all.blobs, all.blob_count) +
+		(call->facts ? sizeof(struct gt_payload) + sizeof *call->facts : 0);
 	r = gt_tap_record(t, op, bytes, c->id, c->start, end, ret);
 	if (gt_unlikely(!r))
 		return;
 	memcpy(r->args, all.words, 8 * all.count);
-	put_values(r->args + all.count, &all);
+	put_values(r->args + all.count, &all, call->facts);
 	gt_ring_commit(t, bytes);
 }
 
@@ -427,6 +432,14 @@ void gt_announced_begin(const struct gt_announcement *a)
 	if (c && gt_tap_services(tap) & GT_SERVICE_STREAM)
 		begin_recording(c, gt_tap_services(tap));
 	errno = saved;
+}
+
+bool gt_announced_is_open(const struct gt_announcement *a)
+{
+	const struct open_calls *open = open_calls;
+	const struct open_call *c = open && open->count ? &open->calls[open->count - 1] : NULL;
+
+	return c && c->table == a->table && c->index == a->index && c->key == a->key;
 }
 
 void gt_announced_end(const struct gt_announcement *a, int32_t status)

@@ -26,6 +26,9 @@ struct gt_announcement {
 	 * the call ends. 0: not known; a nested call is then mistaken for a sibling. */
 	uintptr_t at;
 	const char *name; /* name of the object in the `named` argument; NULL: not known */
+	/* at the end: what the runtime reported about the call (`asks` in api/README.md); NULL:
+	 * nothing */
+	const struct gt_facts *facts;
 };
 
 /* Return true if a subscriber or the session wants this call. gt_announced_begin() and
@@ -36,6 +39,9 @@ static inline bool gt_announced_is_wanted(const struct gt_table *table, uint32_t
 }
 
 void gt_announced_begin(const struct gt_announcement *a) __attribute__((visibility("hidden")));
+
+/* Return true if the thread's innermost open call is @a. Cheap. */
+bool gt_announced_is_open(const struct gt_announcement *a) __attribute__((visibility("hidden")));
 
 /* Announce the end of a call. @status: returned status, if the operation returns one. Does nothing
  * if the start of the call was not announced. */

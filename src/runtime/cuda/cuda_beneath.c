@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The layer below CUDA's GPU activities: finds the driver's own functions, lets the helper sleep,
- * and sets the processors that CUPTI's threads may use. */
+/* The layer below CUDA's GPU activities: finds the driver's own functions and a call's position in
+ * the stack, lets the helper sleep, and sets the processors that CUPTI's threads may use. */
 #define _GNU_SOURCE 1
+#include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runtime/cuda/cuda_parts.h"
+
+enum { STACK_REACH = 1 << 16 };
 
 static _Atomic(const struct gt_table *) driver;
 static _Atomic uint32_t woken; /* futex */
@@ -20,15 +24,38 @@ void gt_cuda_table_is(const struct gt_table *table)
 	atomic_store_explicit(&driver, table, memory_order_release);
 }
 
-/* Return a real driver function. If cuInit()'s tap was not called, use the first attached
- * driver. */
-void *gt_cuda_real(uint32_t index)
+/* Return the first attached driver if cuInit()'s tap was not called. */
+const struct gt_table *gt_cuda_table(void)
 {
 	const struct gt_table *table = atomic_load_explicit(&driver, memory_order_acquire);
 
-	if (!table)
-		table = &gt_cuda_driver_tables[0];
+	return table ? table : &gt_cuda_driver_tables[0];
+}
+
+void *gt_cuda_real(uint32_t index)
+{
+	const struct gt_table *table = gt_cuda_table();
+
 	return table->taps ? table->taps[index].real : NULL;
+}
+
+/* Return true if @p is a variable in this thread's stack, above the caller. */
+static bool is_on_stack(const void *p, uintptr_t here)
+{
+	return (uintptr_t)p - here < STACK_REACH && (uintptr_t)p % 8 == 0;
+}
+
+uintptr_t gt_cuda_find_place(const struct cupti_callback *data)
+{
+	const uintptr_t here = GT_HERE();
+
+	if (is_on_stack(data->parameters, here))
+		return (uintptr_t)data->parameters + 8;
+	if (is_on_stack(data->return_value, here))
+		return (uintptr_t)data->return_value + 8;
+	if (is_on_stack(data->data, here))
+		return (uintptr_t)data->data + 8;
+	return 0;
 }
 
 void gt_cuda_helper_sleep(uint64_t ns)
@@ -56,6 +83,23 @@ static GT_AT_START long process_mask_bytes;
 __attribute__((constructor)) static void note_affinity(void)
 {
 	process_mask_bytes = syscall(SYS_sched_getaffinity, 0, sizeof process_mask, process_mask);
+}
+
+void gt_cuda_affinity_note_all(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *task;
+
+	while (tasks && (task = readdir(tasks)) != NULL) {
+		uint64_t mask[16] = {0};
+		const int tid = atoi(task->d_name);
+		const long bytes = tid ? syscall(SYS_sched_getaffinity, tid, sizeof mask, mask) : 0;
+
+		for (long i = 0; i < bytes / 8; i++)
+			process_mask[i] |= mask[i];
+	}
+	if (tasks)
+		closedir(tasks);
 }
 
 void gt_cuda_affinity_widen(struct gt_cuda_affinity *a)

@@ -42,6 +42,12 @@ static enum gt_cuda_function function_of(const char *name)
 		{"cuGraphExecDestroy", GT_CUDA_EXEC_DESTROY},
 		{"cuGraphNodeSetEnabled", GT_CUDA_NODE_ENABLE},
 		{"cuStreamCreate", GT_CUDA_STREAM_CREATE},
+		{"cuStreamDestroy", GT_CUDA_STREAM_DESTROY},
+		{"cuStreamSynchronize", GT_CUDA_WAIT},
+		{"cuStreamQuery", GT_CUDA_WAIT},
+		{"cuCtxSynchronize", GT_CUDA_WAIT},
+		{"cuEventSynchronize", GT_CUDA_WAIT},
+		{"cuEventQuery", GT_CUDA_WAIT},
 	};
 
 	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
@@ -96,14 +102,16 @@ void gt_cuda_functions_find(const struct gt_cupti_library *library)
 
 bool gt_cuda_callback_needed(uint32_t id)
 {
-	return id < CUPTI_CALLBACK_IDS && gt_cuda_functions[id] != GT_CUDA_NOTHING;
+	return id < CUPTI_CALLBACK_IDS && gt_cuda_functions[id] != GT_CUDA_NOTHING &&
+	       gt_cuda_functions[id] != GT_CUDA_WAIT;
 }
 
 bool gt_cuda_stream_open(void)
 {
 	return atomic_load_explicit(&gt_stream_launches, memory_order_relaxed) >>
-		       GT_DOMAIN_CUDA_DRIVER &
-	       1;
+			       GT_DOMAIN_CUDA_DRIVER &
+		       1 &&
+	       !atomic_load_explicit(&gt_recording.off, memory_order_relaxed);
 }
 
 bool gt_cuda_activity_wanted(bool ever)

@@ -126,6 +126,7 @@ uint32_t gt_cuda_graph_name(uint32_t number)
 		       : 0;
 }
 
+/* @c: NULL if the nodes are not known */
 static void write_graph(struct gt_thread *t, uint32_t number, void *exec, const struct count *c)
 {
 	struct gt_text text = {0};
@@ -134,10 +135,12 @@ static void write_graph(struct gt_thread *t, uint32_t number, void *exec, const 
 	snprintf(name, sizeof name, "graph %u", (unsigned)number);
 	keep_name(number, gt_string_id(t, name, strlen(name)));
 	gt_text_add(&text, "name", name);
-	gt_text_add_number(&text, "nodes", c->nodes);
-	gt_text_add_number(&text, "kernels", c->kernels);
-	gt_text_add_number(&text, "copies", c->copies);
-	gt_text_add_number(&text, "fills", c->sets);
+	if (c) {
+		gt_text_add_number(&text, "nodes", c->nodes);
+		gt_text_add_number(&text, "kernels", c->kernels);
+		gt_text_add_number(&text, "copies", c->copies);
+		gt_text_add_number(&text, "fills", c->sets);
+	}
 	gt_object_write(t, GT_OBJECT_GRAPH, GT_DOMAIN_CUDA_DRIVER, number, (uintptr_t)exec, 0,
 			&text);
 }
@@ -159,6 +162,31 @@ void gt_cuda_graph_made(void *exec, void *source)
 	atomic_store(&g->records, count.known ? count.kernels + count.copies + count.sets : 0);
 	atomic_store(&g->number, number);
 	write_graph(t, number, exec, &count);
+}
+
+/* Describe a graph without its nodes, which the driver does not list for executable graphs. Two
+ * threads may launch the graph for the first time at once. */
+void gt_cuda_graph_met(void *exec)
+{
+	struct gt_thread *t = gt_thread_own();
+	struct graph *g = exec ? add_graph(exec) : NULL;
+	uint32_t none = 0, number;
+
+	if (!g || !t || atomic_load(&g->number))
+		return;
+	number = (uint32_t)gt_object_number(GT_OBJECT_GRAPH);
+	atomic_store(&g->launches, 0);
+	atomic_store(&g->records, 0);
+	if (atomic_compare_exchange_strong(&g->number, &none, number))
+		write_graph(t, number, exec, NULL);
+}
+
+void gt_cuda_graphs_forget(void)
+{
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (struct graph *g = atomic_load_explicit(&buckets[i], memory_order_acquire); g;
+		     g = g->next)
+			atomic_store(&g->number, 0);
 }
 
 void gt_cuda_graph_gone(void *exec)

@@ -18,6 +18,7 @@
 
 #include "core/context.h"
 #include "core/recording.h"
+#include "runtime/cuda/cuda_driver_calls.h"
 #include "runtime/cuda/cuda_parts.h"
 #include "runtime/cuda/cuda_runtime_calls.h"
 #include "tool/tool.h"
@@ -27,6 +28,7 @@
 #define FLUSH_NS         (100 * GT_CUDA_MS)
 #define IDLE_NS          (1000 * GT_CUDA_MS)
 #define LEAVE_NS         (5000 * GT_CUDA_MS) /* longest final wait for the helper to leave CUPTI */
+#define FINALISED_NS     (1000 * GT_CUDA_MS) /* wait for a call that finalises CUPTI */
 #define LEAVE_AT_ONCE_NS (500 * GT_CUDA_MS)  /* the same wait in _exit() */
 #define LONG_PAUSE       10                  /* in rounds without wanted GPU activities */
 #define QUIET_AFTER      600                 /* in rounds */
@@ -40,6 +42,8 @@ static struct {
 	_Atomic uint32_t over; /* nonzero once the process is ending */
 	_Atomic uint32_t
 		leaving; /* enum leaving; set when the process ends without exit handlers */
+	/* nonzero once the session that has attached to the process has ended */
+	_Atomic uint32_t detaches;
 } helper;
 
 enum leaving { STAYS = 0, LEAVES, MAY_LEAVE };
@@ -64,15 +68,22 @@ static void read_last(void)
 	gt_cupti_client_hold(false);
 }
 
+static bool is_wanted_now(void)
+{
+	return gt_cuda_activity_wanted(false) || gt_cuda_runtime_wanted() || gt_cuda_calls_wanted();
+}
+
 /* Follow changes of contexts: stop CUPTI after a long pause, and restart CUPTI when it is
  * wanted. */
-static void follow_contexts(uint32_t *unwanted)
+static void follow_contexts(uint32_t *unwanted, bool launched)
 {
-	*unwanted = gt_cuda_activity_wanted(false) || gt_cuda_runtime_wanted() ? 0 : *unwanted + 1;
+	*unwanted = is_wanted_now() ? 0 : *unwanted + 1;
 	if (!*unwanted)
 		gt_cupti_session_start();
 	else if (*unwanted > LONG_PAUSE)
 		gt_cupti_session_stop();
+	if (*unwanted > 2 * LONG_PAUSE && launched)
+		gt_cupti_session_give_up();
 	gt_cupti_session_follow_calls();
 }
 
@@ -81,12 +92,50 @@ static bool is_leaving(void)
 	return atomic_load_explicit(&helper.leaving, memory_order_acquire) == LEAVES;
 }
 
+/* Wait until a launch or a wait of the program has finalised CUPTI. A program that makes no such
+ * call keeps CUPTI, at no cost, until its next one. */
+static void wait_for_leave(void)
+{
+	const struct timespec pause = {0, (long)GT_CUDA_MS};
+	const uint64_t until = gt_clock_ns(CLOCK_MONOTONIC) + FINALISED_NS;
+
+	gt_cuda_activity_launched();
+	while (gt_cupti_session_leaves() && gt_clock_ns(CLOCK_MONOTONIC) < until)
+		syscall(SYS_nanosleep, &pause, NULL);
+	if (gt_cuda_activity_launched())
+		gt_cupti_session_give_up();
+}
+
+/* Read the last records of the session, and stop CUPTI, unless tools want it. Callbacks that are
+ * not for launches are disabled first, so that few threads are inside CUPTI when the next launch
+ * finalises it. */
+static void end_session(void)
+{
+	atomic_store_explicit(&helper.at_work, 1, memory_order_seq_cst);
+	if (!atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
+		gt_internal_enter();
+		gt_cupti_session_follow_calls();
+		gt_internal_leave();
+		read_all(CUPTI_FLUSH_FORCED);
+		gt_cupti_buffers_drop(true);
+		gt_cupti_session_stop();
+		wait_for_leave();
+	}
+	atomic_store_explicit(&helper.at_work, 0, memory_order_release);
+}
+
+static bool is_detaching(void)
+{
+	return atomic_load_explicit(&helper.detaches, memory_order_acquire) &&
+	       !gt_tool_activity_asked(GT_DOMAIN_CUDA_DRIVER);
+}
+
 static void *run_helper(void *arg)
 {
 	uint32_t quiet = 0, unwanted = 0;
 
 	gt_tool_thread_takes("gputap", NULL, arg);
-	while (!atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
+	while (!atomic_load_explicit(&helper.over, memory_order_seq_cst) && !is_detaching()) {
 		bool launched = gt_cuda_activity_launched(), leaves = is_leaving();
 
 		atomic_store_explicit(&helper.at_work, 1, memory_order_seq_cst);
@@ -95,7 +144,7 @@ static void *run_helper(void *arg)
 				read_last();
 			else
 				read_all(CUPTI_FLUSH_COMPLETED);
-			follow_contexts(&unwanted);
+			follow_contexts(&unwanted, launched);
 		}
 		if (leaves)
 			atomic_store_explicit(&helper.leaving, MAY_LEAVE, memory_order_release);
@@ -103,6 +152,10 @@ static void *run_helper(void *arg)
 		gt_tool_deliver();
 		quiet = launched ? 0 : quiet + 1;
 		gt_cuda_helper_sleep(quiet < QUIET_AFTER ? FLUSH_NS : IDLE_NS);
+	}
+	if (is_detaching()) {
+		end_session();
+		atomic_store_explicit(&helper.process, 0, memory_order_release);
 	}
 	gt_tool_thread_leaves();
 	return NULL;
@@ -172,6 +225,12 @@ static void start_helper(void)
 
 /* Before the first call of the driver ----------------------------------------------------- */
 
+static void be_started(void)
+{
+	gt_cuda_activity_linked();
+	start_helper();
+}
+
 static bool wants_records(void)
 {
 	return gt_cuda_activity_wanted(true);
@@ -183,7 +242,8 @@ static const struct gt_cupti_user user = {
 	.complete = gt_cupti_complete,
 	.find_functions = gt_cuda_functions_find,
 	.is_needed = gt_cuda_callback_needed,
-	.started = start_helper,
+	.started = be_started,
+	.taken_over = gt_cupti_share_serve,
 	.restarts = gt_cupti_buffers_restart,
 	.wants_records = wants_records,
 };
@@ -210,7 +270,7 @@ static void follow_calls(void)
 {
 	if (!is_user())
 		return;
-	if (gt_cuda_runtime_wanted() || gt_cuda_activity_wanted(false))
+	if (is_wanted_now())
 		gt_cupti_session_start();
 	gt_cupti_session_follow_calls();
 }
@@ -222,12 +282,43 @@ __attribute__((constructor)) static void be_user(void)
 	gt_contexts_changed_hook = follow_calls;
 }
 
+void gt_cuda_helper_attach(void)
+{
+	atomic_store_explicit(&user_process, getpid(), memory_order_release);
+	atomic_store_explicit(&helper.detaches, 0, memory_order_release);
+	gt_cupti_buffers_discard();
+	gt_cupti_buffers_drop(false);
+	gt_cupti_session_renew();
+	gt_cupti_share_renew();
+	if (is_wanted_now())
+		gt_cupti_session_start();
+	if (gt_cupti_session_is_active())
+		start_helper();
+	gt_cupti_session_follow_calls();
+}
+
+void gt_cuda_helper_detach(void)
+{
+	const struct timespec pause = {0, (long)GT_CUDA_MS};
+	uint64_t until = gt_clock_ns(CLOCK_MONOTONIC) + LEAVE_NS;
+
+	if (!atomic_load(&helper.process) || atomic_load(&helper.process) != getpid())
+		return;
+	atomic_store_explicit(&helper.detaches, 1, memory_order_release);
+	gt_cuda_helper_wake();
+	while (is_detaching() && atomic_load_explicit(&helper.process, memory_order_acquire) &&
+	       gt_clock_ns(CLOCK_MONOTONIC) < until)
+		syscall(SYS_nanosleep, &pause, NULL);
+	if (!atomic_load_explicit(&helper.process, memory_order_acquire))
+		gt_cupti_buffers_discard();
+}
+
 /* Return true if CUPTI must be opened now. During a pause, open CUPTI when the pause ends. If graph
  * launches are recorded as a whole, open CUPTI at once, because that record kind must not be
  * enabled or disabled while graphs exist (cupti_session.c). */
 static bool is_wanted_at_once(void)
 {
-	if (gt_cuda_runtime_wanted() || gt_cuda_activity_wanted(false))
+	if (is_wanted_now())
 		return true;
 	return gt_recording.session && gt_recording.session->mode == GT_MODE_LITE &&
 	       gt_cuda_activity_wanted(true);

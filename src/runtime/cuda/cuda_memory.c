@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the device that holds a call's allocation, and the size of arrays in bytes. The driver is
  * queried only if several devices exist. */
+#include <string.h>
+
 #include "runtime/array_bytes.h"
 #include "runtime/cuda/cuda_parts.h"
 
@@ -72,6 +74,49 @@ static uint64_t get_bytes(unsigned index, const uint64_t *values)
 		return gt_array3d_descriptor_bytes(descriptor, (uint32_t)values[1]);
 	default: return UINT64_MAX;
 	}
+}
+
+static uint64_t read_word(const void *parameters, unsigned number)
+{
+	uint64_t word;
+
+	memcpy(&word, (const uint64_t *)parameters + number, sizeof word);
+	return word;
+}
+
+bool gt_cuda_ask_parameters(const struct gt_table *table, unsigned index, const void *parameters,
+			    struct gt_facts *facts)
+{
+	uint64_t values[2] = {0, 0};
+
+	if (!parameters)
+		return false;
+	switch (index) {
+	case GT_CUDA_DRIVER_INDEX_cuMemAlloc:
+	case GT_CUDA_DRIVER_INDEX_cuMemAllocPitch:
+		values[0] = *(const uint32_t *)(uintptr_t)read_word(parameters, 0);
+		break;
+	case GT_CUDA_DRIVER_INDEX_cuMemAlloc_v2:
+	case GT_CUDA_DRIVER_INDEX_cuMemAllocPitch_v2:
+	case GT_CUDA_DRIVER_INDEX_cuMemAllocAsync:
+	case GT_CUDA_DRIVER_INDEX_cuMemAllocAsync_ptsz:
+	case GT_CUDA_DRIVER_INDEX_cuMemAllocFromPoolAsync:
+	case GT_CUDA_DRIVER_INDEX_cuMemAllocFromPoolAsync_ptsz:
+		values[0] = *(const uint64_t *)(uintptr_t)read_word(parameters, 0);
+		break;
+	case GT_CUDA_DRIVER_INDEX_cuArrayCreate:
+	case GT_CUDA_DRIVER_INDEX_cuArrayCreate_v2:
+	case GT_CUDA_DRIVER_INDEX_cuArray3DCreate:
+	case GT_CUDA_DRIVER_INDEX_cuArray3DCreate_v2: values[0] = read_word(parameters, 1); break;
+	case GT_CUDA_DRIVER_INDEX_cuMipmappedArrayCreate:
+		values[0] = read_word(parameters, 1);
+		values[1] = (uint32_t)read_word(parameters, 2);
+		break;
+	case GT_CUDA_DRIVER_INDEX_cuMemCreate: values[0] = read_word(parameters, 2); break;
+	default: return false;
+	}
+	gt_cuda_driver_ask(gt_thread_own(), table, index, values, facts);
+	return true;
 }
 
 void gt_cuda_driver_ask(struct gt_thread *t, const struct gt_table *table, unsigned index,

@@ -3,7 +3,8 @@
  * them as objects. Objects are written when they are created or when a record first refers to them.
  *
  * Locking: `lock` protects the tables; no function outside this file is called with it held. A
- * fork's child cannot use its parent's CUDA, so nothing is written again in the child. */
+ * fork's child cannot use its parent's CUDA, so nothing is written again in the child. A session
+ * that attaches to the process gets all objects again. */
 #define _GNU_SOURCE 1
 #include <sched.h>
 #include <stdio.h>
@@ -39,6 +40,8 @@ static const struct {
 
 static _Atomic uint32_t lock;
 static _Atomic uint32_t devices[DEVICES]; /* object numbers */
+/* epoch of the process whose records contain the device (core/recording.c) */
+static _Atomic uint32_t device_epochs[DEVICES];
 static const char *_Atomic device_labels[DEVICES];
 
 static struct stream {
@@ -139,19 +142,21 @@ static void write_device(struct gt_thread *t, uint32_t device, uint32_t number)
 
 uint32_t gt_cuda_device(struct gt_thread *t, uint32_t device)
 {
-	uint32_t none = 0, number, fresh;
+	uint32_t number, fresh;
 
 	if (!t || device >= DEVICES)
 		return 0;
 	number = atomic_load_explicit(&devices[device], memory_order_acquire);
-	if (number)
+	if (gt_likely(number && atomic_load_explicit(&device_epochs[device],
+						     memory_order_relaxed) == t->epoch))
 		return number;
-	fresh = (uint32_t)gt_object_number(GT_OBJECT_DEVICE);
+	fresh = number ? number : (uint32_t)gt_object_number(GT_OBJECT_DEVICE);
 	if (!fresh)
 		return 0;
-	if (!atomic_compare_exchange_strong(&devices[device], &none, fresh))
-		return none;
-	write_device(t, device, fresh);
+	if (!number && !atomic_compare_exchange_strong(&devices[device], &number, fresh))
+		return number;
+	if (atomic_exchange(&device_epochs[device], t->epoch) != t->epoch)
+		write_device(t, device, fresh);
 	return fresh;
 }
 
@@ -204,14 +209,18 @@ static void write_stream(struct gt_thread *t, const struct stream *s, uint32_t d
 			more ? more->handle : 0, gt_cuda_device(t, device), &text);
 }
 
+/* The last result of gt_cuda_stream(). Used only in the reader. */
+static struct {
+	uint32_t context, stream, number;
+} last;
+
 uint32_t gt_cuda_stream(struct gt_thread *t, uint32_t device, uint32_t context, uint32_t stream)
 {
-	static uint32_t last_context, last_stream, last_number; /* used only in the reader */
 	struct stream *s, copy;
 	bool writes;
 
-	if (last_number && last_context == context && last_stream == stream)
-		return last_number;
+	if (last.number && last.context == context && last.stream == stream)
+		return last.number;
 	take_lock();
 	s = find_stream(context, stream);
 	writes = s && !s->is_written;
@@ -224,9 +233,9 @@ uint32_t gt_cuda_stream(struct gt_thread *t, uint32_t device, uint32_t context, 
 		return 0;
 	if (writes)
 		write_stream(t, &copy, device, NULL);
-	last_context = context;
-	last_stream = stream;
-	last_number = copy.number;
+	last.context = context;
+	last.stream = stream;
+	last.number = copy.number;
 	return copy.number;
 }
 
@@ -434,4 +443,17 @@ struct gt_cuda_kernel gt_cuda_kernel(struct gt_thread *t, const struct cupti_ker
 		}
 	}
 	return add_kernel(t, place, of);
+}
+
+/* CUPTI may give its ids to other streams after it was finalised. Devices are written again when
+ * they are used, because their ids do not change, and calls may refer to them already. */
+void gt_cuda_objects_renew(void)
+{
+	take_lock();
+	for (uint32_t i = 0; i < STREAMS; i++)
+		streams[i] = (struct stream){.label = NULL};
+	give_lock();
+	last.number = 0;
+	for (uint32_t i = 0; i < KERNELS; i++)
+		kernels[i].pointer = NULL;
 }

@@ -40,6 +40,7 @@ struct gt_cuda_link {
 	uint64_t id, start;           /* id and start of the call */
 	/* number of the graph's object; number of this launch among the graph's launches */
 	uint32_t graph, replay;
+	uint32_t epoch; /* of the session in which the call was made (core/recording.c) */
 };
 
 enum { GT_CUDA_LINKS = 1 << 18 };
@@ -75,6 +76,10 @@ enum gt_cuda_function {
 	GT_CUDA_EXEC_DESTROY,
 	GT_CUDA_NODE_ENABLE,
 	GT_CUDA_STREAM_CREATE,
+	GT_CUDA_STREAM_DESTROY,
+	/* waits for the device, or asks whether it is idle. Not needed until CUPTI is to be
+	 * finalised */
+	GT_CUDA_WAIT,
 };
 /* Tables indexed by callback id: the enum gt_cuda_function, and true if the recording session wants
  * the function's activities. */
@@ -120,6 +125,12 @@ void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, 
 void gt_cuda_activity_callback(void *user, int domain, uint32_t id, const void *data);
 /* Return true if the program has launched since the last call of this function. */
 bool gt_cuda_activity_launched(void);
+/* All callbacks of launches are enabled: launches from now on have links. */
+void gt_cuda_activity_linked(void);
+/* Return true if the launch with that correlation was before gt_cuda_activity_linked(). */
+bool gt_cuda_activity_is_earlier(uint32_t correlation);
+/* Forget which contexts were described, because a new session has begun. */
+void gt_cuda_activity_renew(void);
 
 /* Buffers (cupti_buffers.c) --------------------------------------------------------------- */
 
@@ -129,6 +140,10 @@ void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t b
 void gt_cupti_buffers_read(struct gt_thread *t);
 /* Read the buffers that were filled before CUPTI was finalised, then forget their links. */
 void gt_cupti_buffers_restart(void);
+/* Discard records that arrive from now on, because no helper reads them; or stop to do so. */
+void gt_cupti_buffers_drop(bool on);
+/* Discard the records and objects of a session that has ended, and unmap unused buffers. */
+void gt_cupti_buffers_discard(void);
 
 /* Records (cuda_records.c) ---------------------------------------------------------------- */
 
@@ -151,6 +166,13 @@ struct gt_cuda_kernel gt_cuda_kernel(struct gt_thread *t, const struct cupti_ker
 /* Note that the program has created an object. Called from callbacks, at EXIT, with the arguments
  * of the creating function. */
 void gt_cuda_graph_made(void *exec, void *graph);
+/* Note a graph whose instantiation was not observed. */
+void gt_cuda_graph_met(void *exec);
+/* Forget all graphs, whose ends were not observed while gputap was detached. */
+void gt_cuda_graphs_forget(void);
+/* Describe streams, contexts and kernels again in the records of a new session. Call while no
+ * thread reads buffers. */
+void gt_cuda_objects_renew(void);
 void gt_cuda_graph_gone(void *exec);
 /* Note that a node of an executable graph was enabled or disabled. From now on, the number of nodes
  * that run is unknown. */
@@ -164,6 +186,26 @@ uint32_t gt_cuda_graph_launch(void *exec, uint32_t *replay, uint32_t *records);
 void gt_cuda_context_used(void *context, uint32_t id);
 void gt_cuda_stream_made(void *context, uint32_t context_id, void *stream);
 
+/* Streams with graphs (cuda_graph_streams.c) -------------------------------------------------- */
+
+/* Note a launch of a graph, in CUPTI's callback. */
+void gt_cuda_graph_streams_note(void *stream);
+void gt_cuda_graph_streams_destroyed(void *stream);
+/* Return true if graphs were launched since CUPTI was opened. */
+bool gt_cuda_graph_streams_any(void);
+/* Return true if no graph executes and no other thread launches one: CUPTI may be finalised in this
+ * thread. Does not wait. */
+bool gt_cuda_graph_streams_idle(void);
+/* Forget all streams after CUPTI was finalised. */
+void gt_cuda_graph_streams_forget(void);
+
+/* Memory (cuda_memory.c) -------------------------------------------------------------------- */
+
+/* Get what a tap's `asks` gets, for a successful call that CUPTI has reported. @parameters: CUPTI's
+ * struct of the call's arguments. Return false if the operation asks nothing. */
+bool gt_cuda_ask_parameters(const struct gt_table *table, unsigned index, const void *parameters,
+			    struct gt_facts *facts);
+
 /* The layer below (cuda_beneath.c) ---------------------------------------------------------- */
 
 /* Return the driver's own function, below all taps. Return NULL if the driver lacks the function or
@@ -171,6 +213,11 @@ void gt_cuda_stream_made(void *context, uint32_t context_id, void *stream);
 #define GT_CUDA_REAL(name) ((gt_cuda_driver_##name##_fn *)gt_cuda_real(GT_CUDA_DRIVER_INDEX_##name))
 void *gt_cuda_real(uint32_t index);
 void gt_cuda_table_is(const struct gt_table *table);
+/* Return the table of the driver in use. */
+const struct gt_table *gt_cuda_table(void);
+/* Return the position in the stack of the call that a callback reports, for struct
+ * gt_announcement.at. Thread: the callback's. */
+uintptr_t gt_cuda_find_place(const struct cupti_callback *data);
 
 /* Wake the helper after many launches. */
 void gt_cuda_helper_wake(void);
@@ -182,6 +229,8 @@ struct gt_cuda_affinity {
 	bool changed;
 	uint64_t before[16];
 };
+/* Add the processors of all threads, because the thread in which gputap attaches may be bound. */
+void gt_cuda_affinity_note_all(void);
 void gt_cuda_affinity_widen(struct gt_cuda_affinity *affinity);
 void gt_cuda_affinity_restore(const struct gt_cuda_affinity *affinity);
 
@@ -189,5 +238,9 @@ void gt_cuda_affinity_restore(const struct gt_cuda_affinity *affinity);
 
 /* Called in _exit(). Signal: safe. */
 void gt_cuda_helper_leave(void);
+/* Start CUPTI and the helper in a process that has used the driver before gputap was attached. */
+void gt_cuda_helper_attach(void);
+/* Let the helper read the last records and end. The next launch finalises CUPTI. Waits. */
+void gt_cuda_helper_detach(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/late.h"
 #include "runtime/cuda/cuda_parts.h"
 #include "tool/tool_activity.h"
 
@@ -46,7 +47,10 @@ static bool begin_record(struct gt_thread *t, struct draft *d, enum gt_device_op
 	bool more = true, linked = gt_cuda_link_find(p->correlation, &link, &more);
 	uint32_t device, stream;
 
-	d->is_recorded = t && is_wanted(&link, linked);
+	/* launched before gputap was attached */
+	if (!linked && gt_is_late() && gt_cuda_activity_is_earlier(p->correlation))
+		return false;
+	d->is_recorded = t && is_wanted(&link, linked) && (!linked || link.epoch == t->epoch);
 	if (!d->is_recorded && (!t || !gt_tool_activity_asked(GT_DOMAIN_CUDA_DRIVER)))
 		return false;
 	if (!linked)

@@ -20,9 +20,9 @@
 #include "core/table.h"
 #include "generated/cuda_runtime_taps.h"
 #include "runtime/announced.h"
-#include "runtime/cuda/cupti_abi.h"
+#include "runtime/cuda/cuda_parts.h"
 
-enum { NUMBERS = 1024, STACK_REACH = 1 << 16 };
+enum { NUMBERS = 1024 };
 
 static struct gt_table *const table = &gt_cuda_runtime_tables[0];
 
@@ -74,26 +74,6 @@ void gt_cuda_runtime_enable(bool (*enable)(uint32_t id, bool on), bool again)
 	}
 }
 
-/* Return true if @p is a variable in this thread's stack, above the caller. */
-static bool is_on_stack(const void *p, uintptr_t here)
-{
-	return (uintptr_t)p - here < STACK_REACH && (uintptr_t)p % 8 == 0;
-}
-
-/* Return the call's position in the stack, for struct gt_announcement.at. */
-static uintptr_t find_place(const struct cupti_callback *data)
-{
-	const uintptr_t here = GT_HERE();
-
-	if (is_on_stack(data->parameters, here))
-		return (uintptr_t)data->parameters + 8;
-	if (is_on_stack(data->return_value, here))
-		return (uintptr_t)data->return_value + 8;
-	if (is_on_stack(data->data, here))
-		return (uintptr_t)data->data + 8;
-	return 0;
-}
-
 void gt_cuda_runtime_callback(uint32_t id, const void *data)
 {
 	const struct cupti_callback *c = data;
@@ -106,7 +86,7 @@ void gt_cuda_runtime_callback(uint32_t id, const void *data)
 					  .index = place - 1,
 					  .arguments = c->parameters,
 					  .key = c->correlation,
-					  .at = find_place(c),
+					  .at = gt_cuda_find_place(c),
 					  .name = c->symbol};
 
 	if (c->site == CUPTI_ENTER) {

@@ -31,6 +31,7 @@ static struct {
 } pool = {.last = &pool.filled};
 
 static _Atomic uint32_t reading;
+static _Atomic uint32_t drops; /* nonzero while no session wants records */
 
 static void lock(void)
 {
@@ -155,6 +156,10 @@ void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t b
 	gt_cupti_client_complete(context, stream, buffer, bytes, valid);
 	if (!is_ours)
 		return;
+	if (atomic_load_explicit(&drops, memory_order_relaxed)) {
+		give_free(buffer);
+		return;
+	}
 	head = head_of(buffer);
 	head->buffer = buffer;
 	head->valid = valid;
@@ -200,6 +205,32 @@ void gt_cupti_buffers_read(struct gt_thread *t)
 	if (!begin_reading())
 		return;
 	read_filled(t);
+	end_reading();
+}
+
+static void unmap_free(void)
+{
+	uint8_t *buffer;
+
+	while ((buffer = take_free()) != NULL)
+		munmap(buffer, BYTES);
+}
+
+void gt_cupti_buffers_drop(bool on)
+{
+	atomic_store_explicit(&drops, on, memory_order_relaxed);
+}
+
+void gt_cupti_buffers_discard(void)
+{
+	struct head *head;
+
+	while (!begin_reading())
+		sched_yield();
+	while ((head = take_filled()) != NULL)
+		give_free(head->buffer);
+	unmap_free();
+	gt_cuda_objects_renew();
 	end_reading();
 }
 

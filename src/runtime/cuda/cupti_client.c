@@ -39,6 +39,7 @@ static struct {
 	pthread_mutex_t lock;
 	cuptiActivityGetNextRecord_fn *next; /* NULL before a client was served */
 	_Atomic bool subscribed;
+	_Atomic bool adopted; /* true if the client has another handle than ours */
 	_Atomic(cupti_callback_fn *) callback;
 	void *user;
 	_Atomic uint32_t callbacks[CUPTI_DOMAIN_COUNT][WORDS];
@@ -123,7 +124,26 @@ void gt_cupti_client_unsubscribe(void)
 		for (unsigned w = 0; w < WORDS; w++)
 			atomic_store(&client.callbacks[d][w], 0);
 	atomic_store(&client.subscribed, false);
+	atomic_store(&client.adopted, false);
 	unlock();
+}
+
+void gt_cupti_client_adopt(void)
+{
+	lock();
+	if (!atomic_load(&client.subscribed)) {
+		atomic_store(&client.callback, NULL);
+		atomic_store(&client.adopted, true);
+		atomic_store(&client.subscribed, true);
+	}
+	unlock();
+}
+
+bool gt_cupti_client_is_handle(const void *subscriber)
+{
+	return atomic_load_explicit(&client.subscribed, memory_order_relaxed) &&
+	       (subscriber == &client ||
+		atomic_load_explicit(&client.adopted, memory_order_relaxed));
 }
 
 bool gt_cupti_client_subscribed(void)
@@ -386,13 +406,29 @@ bool gt_cupti_client_needs_kind(uint32_t kind)
 	return needs;
 }
 
+/* The caller holds the lock. */
+static bool is_busy(void)
+{
+	return atomic_load(&client.active) || has_kinds() || client.buffer_count ||
+	       client.filled_count;
+}
+
+bool gt_cupti_client_busy(void)
+{
+	bool busy;
+
+	lock();
+	busy = is_busy();
+	unlock();
+	return busy;
+}
+
 bool gt_cupti_client_present(void)
 {
 	bool present;
 
 	lock();
-	present = atomic_load(&client.subscribed) || atomic_load(&client.active) || has_kinds() ||
-		  client.buffer_count || client.filled_count;
+	present = atomic_load(&client.subscribed) || is_busy();
 	unlock();
 	return present;
 }

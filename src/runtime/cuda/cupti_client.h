@@ -36,6 +36,26 @@ void *gt_cupti_real(void *function);
  * shared, or NULL. Thread: any. Reads /proc/self/maps. */
 const char *gt_cupti_client_other(void);
 
+/* State of the tool that has subscribed to CUPTI before gputap was attached (cupti_holder.c). */
+enum gt_cupti_holder {
+	GT_CUPTI_HOLDER_UNKNOWN, /* not a tool that gputap knows */
+	GT_CUPTI_HOLDER_BUSY,
+	GT_CUPTI_HOLDER_IDLE, /* subscribed, but nothing is enabled */
+};
+/* Thread: any, without a lock; calls dlopen() and functions of libtorch. */
+enum gt_cupti_holder gt_cupti_client_holder(void);
+
+/* Return the handle of libtorch's subscription, found in the data of the libcupti that is mapped at
+ * @base; NULL if there is not exactly one candidate. */
+void *gt_cupti_client_find_handle(uint64_t base);
+
+/* Treat the tool that had subscribed before CUPTI was finalised as the client, with whatever handle
+ * it uses. Its callback is not known and is not called. */
+void gt_cupti_client_adopt(void);
+
+/* Return true if the client uses more of CUPTI than a subscription. */
+bool gt_cupti_client_busy(void);
+
 /* Request a buffer from the client, if the client wants records now. Return false if the session
  * must supply a buffer. */
 bool gt_cupti_client_request(uint8_t **buffer, size_t *bytes, size_t *records);
@@ -70,10 +90,18 @@ bool gt_cupti_client_needs_kind(uint32_t kind);
 bool gt_cupti_client_needs_callback(int domain, uint32_t id);
 bool gt_cupti_client_present(void);
 
+/* cupti_share.c */
+/* Decide again whether clients are served that were not served in an earlier recording session. */
+void gt_cupti_share_renew(void);
+/* Serve clients of the session's library from now on, also while no session wants CUPTI. */
+void gt_cupti_share_serve(void);
+
 /* For cupti_share.c ------------------------------------------------------------------------ */
 
 /* Return the client's subscriber handle. */
 void *gt_cupti_client_handle(void);
+/* Return true if the handle is the client's. */
+bool gt_cupti_client_is_handle(const void *subscriber);
 
 /* Set CUPTI's function for walking records. Call before the client requests any record. */
 void gt_cupti_client_walk_by(cuptiActivityGetNextRecord_fn *next);

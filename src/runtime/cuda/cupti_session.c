@@ -17,7 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/late.h"
 #include "core/recording.h"
+#include "runtime/cuda/cuda_driver_calls.h"
 #include "runtime/cuda/cuda_parts.h"
 #include "runtime/cuda/cuda_runtime_calls.h"
 #include "tool/tool_activity.h"
@@ -35,7 +37,12 @@ static struct {
 	_Atomic bool was_gone;   /* true if CUPTI has been finalised since it was last opened */
 	_Atomic uint64_t kinds;  /* kinds enabled for gputap, one bit per kind */
 	_Atomic uint64_t spared; /* subset of `kinds` that is disabled for a client */
-	_Atomic bool has_spans;  /* true if graph launches have been recorded as a whole */
+	/* true if graphs have executed while CUPTI recorded them, and the kinds were disabled
+	 * since. cuptiFinalize() then leaves these graphs with references to freed device memory,
+	 * and their next launch faults (tested: CUPTI 13.0 on an H200) */
+	_Atomic bool is_kept;
+	_Atomic bool waits;     /* true while another tool uses CUPTI (take_over()) */
+	_Atomic bool has_spans; /* true if graph launches have been recorded as a whole */
 } owner;
 
 static GT_AT_START const struct gt_cupti_user *user;
@@ -123,6 +130,7 @@ static bool open_library(uint64_t base, char text[256])
 		return false;
 	}
 	gt_cuda_runtime_begin();
+	gt_cuda_calls_begin(&owner.library);
 	user->find_functions(&owner.library);
 	atomic_store_explicit(&owner.process, getpid(), memory_order_relaxed);
 	atomic_store_explicit(&owner.has_library, true, memory_order_release);
@@ -213,7 +221,8 @@ bool gt_cupti_session_needs_callback(int domain, uint32_t id)
 	if (!gt_cupti_session_is_active())
 		return false;
 	return domain == CUPTI_DOMAIN_DRIVER
-		       ? atomic_load(&owner.kinds) && user->is_needed(id)
+		       ? (atomic_load(&owner.kinds) && user->is_needed(id)) ||
+				 gt_cuda_calls_need(id)
 		       : domain == CUPTI_DOMAIN_RUNTIME && gt_cuda_runtime_needs(id);
 }
 
@@ -233,24 +242,44 @@ static bool enable_runtime(uint32_t id, bool on)
 	return gt_cupti_enable_callback(CUPTI_DOMAIN_RUNTIME, id, on);
 }
 
+/* Enable the callbacks of a client that has subscribed before CUPTI was finalised. */
+static void enable_clients_callbacks(void)
+{
+	for (int domain = 1; domain < CUPTI_DOMAIN_COUNT && gt_cupti_client_subscribed(); domain++)
+		for (uint32_t id = 0; id < CUPTI_CALLBACK_IDS; id++)
+			if (gt_cupti_client_has_callback(domain, id))
+				owner.library.cuptiEnableCallback(1, atomic_load(&owner.subscriber),
+								  domain, id);
+}
+
+static bool enable_driver(uint32_t id, bool on)
+{
+	if (!on && atomic_load(&owner.kinds) && user->is_needed(id))
+		return true; /* for launches */
+	return gt_cupti_enable_callback(CUPTI_DOMAIN_DRIVER, id, on);
+}
+
 void gt_cupti_session_enable_callbacks(void)
 {
 	for (uint32_t id = 1; atomic_load(&owner.kinds) && id < CUPTI_CALLBACK_IDS; id++)
 		if (user->is_needed(id))
 			gt_cupti_enable_callback(CUPTI_DOMAIN_DRIVER, id, true);
+	gt_cuda_calls_enable(enable_driver, true);
 	gt_cuda_runtime_enable(enable_runtime, true);
 }
 
 void gt_cupti_session_follow_calls(void)
 {
-	if (atomic_load(&owner.subscriber) && gt_cupti_session_is_here())
-		gt_cuda_runtime_enable(enable_runtime, false);
+	if (!atomic_load(&owner.subscriber) || !gt_cupti_session_is_here())
+		return;
+	gt_cuda_calls_enable(enable_driver, false);
+	gt_cuda_runtime_enable(enable_runtime, false);
 }
 
 static void disable_callbacks(void)
 {
 	for (uint32_t id = 1; id < CUPTI_CALLBACK_IDS; id++)
-		if (user->is_needed(id))
+		if (user->is_needed(id) || gt_cuda_functions[id] == GT_CUDA_WAIT)
 			gt_cupti_enable_callback(CUPTI_DOMAIN_DRIVER, id, false);
 }
 
@@ -276,7 +305,8 @@ static uint64_t kinds_wanted(void)
 			       UINT64_C(1) << CUPTI_KIND_COPY_PEER;
 	uint64_t kinds = UINT64_C(1) << CUPTI_KIND_KERNEL;
 
-	if (gt_tool_activity_asked(GT_DOMAIN_CUDA_DRIVER) || !session ||
+	/* graphs may exist in a program that gputap was attached to */
+	if (gt_tool_activity_asked(GT_DOMAIN_CUDA_DRIVER) || !session || gt_is_late() ||
 	    session->mode != GT_MODE_LITE)
 		return kinds | moves;
 	return kinds | UINT64_C(1) << CUPTI_KIND_GRAPH;
@@ -315,9 +345,18 @@ static int enable_kinds(void)
 	return status;
 }
 
+void gt_cupti_session_note_disabled(void)
+{
+	if (gt_cuda_graph_streams_any())
+		atomic_store(&owner.is_kept, true);
+}
+
 static void disable_kinds(void)
 {
 	uint64_t kinds = atomic_exchange(&owner.kinds, 0);
+
+	if (kinds)
+		gt_cupti_session_note_disabled();
 
 	for (uint32_t kind = 0; kind < 64; kind++)
 		if (kinds >> kind & 1 && !gt_cupti_client_needs_kind(kind))
@@ -350,19 +389,22 @@ static int finalize(void)
 {
 	int status;
 
-	if (atomic_load(&owner.has_spans))
+	if (atomic_load(&owner.has_spans) || atomic_load(&owner.is_kept))
 		return CUPTI_SUCCESS; /* CUPTI stays open */
 	status = owner.library.cuptiFinalize();
 
 	atomic_store(&owner.was_gone, true);
 	atomic_store(&owner.subscriber, NULL);
 	atomic_store(&owner.registered, false);
+	gt_cuda_graph_streams_forget();
 	return status;
 }
 
+/* Return true if CUPTI must stay for the client. A client of a program that gputap was attached to
+ * may have subscribed for ever; its requests are served without a subscription as well. */
 static bool has_client(void)
 {
-	return gt_cupti_client_present();
+	return gt_is_late() ? gt_cupti_client_busy() : gt_cupti_client_present();
 }
 
 /* Undo a partial start after a refusal. Without a subscriber, CUPTI belongs to another user. */
@@ -371,8 +413,39 @@ static void undo(bool open)
 	if (!open || !atomic_load(&owner.subscriber) || has_client())
 		return;
 	atomic_store(&owner.kinds, 0);
-	owner.library.cuptiUnsubscribe(atomic_load(&owner.subscriber));
+	owner.library.cuptiUnsubscribe(atomic_exchange(&owner.subscriber, NULL));
 	finalize();
+}
+
+/* Take CUPTI over from a tool that had subscribed before gputap was attached, once that tool does
+ * not use CUPTI: end its subscription. The tool's later requests are served like a client's. CUPTI
+ * is never finalised from then on, because the tool may have recorded graphs. Return false if the
+ * tool uses CUPTI now. */
+static bool take_over(void)
+{
+	void *holder;
+
+	if (subscribe() != CUPTI_MULTIPLE_SUBSCRIBERS)
+		return true;
+	switch (gt_cupti_client_holder()) {
+	case GT_CUPTI_HOLDER_UNKNOWN: return true; /* the start reports the refusal */
+	case GT_CUPTI_HOLDER_IDLE:
+		holder = gt_cupti_client_find_handle(owner.library.base);
+		if (holder && !owner.library.cuptiUnsubscribe(holder)) {
+			gt_cupti_client_adopt();
+			user->taken_over();
+			atomic_store(&owner.is_kept, true);
+		}
+		return true;
+	default: break;
+	}
+	if (!atomic_exchange(&owner.waits, true)) {
+		gt_late_missing(GT_DOMAIN_CUDA_DRIVER,
+				"GPU activities until torch.profiler stops, which had started "
+				"before gputap was attached");
+		user->started(); /* the helper tries again */
+	}
+	return false;
 }
 
 static void start(void)
@@ -388,11 +461,15 @@ static void start(void)
 		say(text);
 	else
 		open = true;
+	if (open && gt_is_late() && !take_over())
+		return;
+	atomic_store(&owner.waits, false);
 	if (atomic_exchange(&owner.was_gone, false))
 		user->restarts();
 	gt_cuda_affinity_widen(&affinity);
 	if (open && start_with_library()) {
 		atomic_store(&owner.state, ACTIVE);
+		enable_clients_callbacks();
 		gt_cupti_session_enable_callbacks();
 		user->started();
 	} else {
@@ -436,13 +513,47 @@ bool gt_cupti_session_is_active(void)
 	return atomic_load_explicit(&owner.state, memory_order_relaxed) == ACTIVE;
 }
 
+void gt_cupti_session_renew(void)
+{
+	uint32_t refused = REFUSED;
+
+	if (!gt_cupti_session_is_here())
+		return;
+	atomic_compare_exchange_strong(&owner.state, &refused, CLOSED);
+	atomic_store(&owner.waits, false);
+}
+
 void gt_cupti_session_stop(void)
 {
 	uint32_t active = ACTIVE;
 
 	if (atomic_load_explicit(&owner.has_spans, memory_order_relaxed))
 		return;
-	atomic_compare_exchange_strong(&owner.state, &active, LEAVING);
+	if (!atomic_compare_exchange_strong(&owner.state, &active, LEAVING) ||
+	    !gt_cuda_graph_streams_any())
+		return;
+	/* graphs are most likely idle after a wait */
+	for (uint32_t id = 1; id < CUPTI_CALLBACK_IDS; id++)
+		if (gt_cuda_functions[id] == GT_CUDA_WAIT)
+			gt_cupti_enable_callback(CUPTI_DOMAIN_DRIVER, id, true);
+}
+
+void gt_cupti_session_give_up(void)
+{
+	if (!gt_cupti_session_leaves() || !gt_cupti_session_is_here())
+		return;
+	begin_change();
+	if (atomic_load(&owner.state) == LEAVING) {
+		disable_callbacks();
+		disable_kinds();
+		atomic_store(&owner.state, CLOSED);
+	}
+	end_change();
+}
+
+bool gt_cupti_session_leaves(void)
+{
+	return atomic_load(&owner.state) == LEAVING;
 }
 
 void gt_cupti_session_leave(void)
@@ -454,13 +565,15 @@ void gt_cupti_session_leave(void)
 		return; /* another thread is changing the state, so leave later */
 	leaves = atomic_load(&owner.state) == LEAVING;
 	gt_internal_enter();
-	if (leaves && has_client()) {
+	if (leaves && (has_client() || atomic_load(&owner.is_kept))) {
 		disable_callbacks();
 		disable_kinds();
-	} else if (leaves) {
+	} else if (leaves && gt_cuda_graph_streams_idle()) {
 		atomic_store(&owner.kinds, 0);
 		owner.library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
 		finalize();
+	} else {
+		leaves = false; /* a graph executes */
 	}
 	if (leaves)
 		atomic_store(&owner.state, CLOSED);
@@ -495,7 +608,7 @@ void gt_cupti_session_step_aside(const char *why)
 		say(why);
 	if (atomic_load(&owner.subscriber) && gt_cupti_session_is_here()) {
 		owner.library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
-		owner.library.cuptiUnsubscribe(atomic_load(&owner.subscriber));
+		owner.library.cuptiUnsubscribe(atomic_exchange(&owner.subscriber, NULL));
 		finalize();
 	}
 	atomic_store(&owner.kinds, 0);

@@ -25,7 +25,9 @@ struct gt_cupti_user {
 	void (*find_functions)(const struct gt_cupti_library *library);
 	/* returns true if the callback of a driver function is needed */
 	bool (*is_needed)(uint32_t id);
-	void (*started)(void);  /* called when kinds are enabled */
+	void (*started)(void); /* called when kinds are enabled */
+	/* called when another tool's subscription was ended: serve that tool as a client */
+	void (*taken_over)(void);
 	void (*restarts)(void); /* called after CUPTI was finalised, when ids may restart */
 	/* returns true if GPU activities are wanted, false if only the runtime's calls are
 	 * wanted */
@@ -40,12 +42,24 @@ void gt_cupti_session_use(const struct gt_cupti_user *user);
  */
 void gt_cupti_session_start(void);
 
+/* Ask CUPTI again if it was refused: an earlier recording session has ended in this process. */
+void gt_cupti_session_renew(void);
+
 /* Stop, because GPU activities are no longer wanted. The next launch finalises CUPTI, unless a
  * client uses it. */
 void gt_cupti_session_stop(void);
 
 /* Finalise CUPTI at the end of a launch's callback, if CUPTI is no longer wanted. */
 void gt_cupti_session_leave(void);
+
+/* Stop without finalising CUPTI, because graphs execute all the time. CUPTI then costs some time in
+ * each launch. */
+void gt_cupti_session_give_up(void);
+/* Note that records of kernels have been disabled. */
+void gt_cupti_session_note_disabled(void);
+
+/* Return true if CUPTI waits for the launch that finalises it. */
+bool gt_cupti_session_leaves(void);
 
 /* Return true if our kinds are enabled. */
 bool gt_cupti_session_is_active(void);

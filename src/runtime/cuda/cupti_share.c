@@ -101,6 +101,28 @@ static enum decision decide(unsigned instance)
 	return ALONE;
 }
 
+void gt_cupti_share_renew(void)
+{
+	for (unsigned i = 0; i < GT_CUPTI_INSTANCES; i++) {
+		int alone = ALONE;
+
+		atomic_compare_exchange_strong(&decisions[i], &alone, UNDECIDED);
+	}
+}
+
+void gt_cupti_share_serve(void)
+{
+	const struct gt_cupti_library *library = gt_cupti_session_library();
+	struct gt_tap *taps = library ? find_owners_taps(library) : NULL;
+
+	for (unsigned i = 0; i < GT_CUPTI_INSTANCES && taps; i++)
+		if (taps == gt_cupti_taps[i]) {
+			gt_cupti_client_walk_by(library->cuptiActivityGetNextRecord);
+			served_by[i] = taps;
+			atomic_store_explicit(&decisions[i], SERVED, memory_order_release);
+		}
+}
+
 /* Return the real functions of the session's library, for a client that is served. Return NULL if
  * the client uses CUPTI directly. */
 static struct gt_tap *find_served(const struct gt_call *call)
@@ -122,9 +144,7 @@ static struct gt_tap *find_served(const struct gt_call *call)
  * subscribed before gputap, or bypassed gputap. */
 static struct gt_tap *find_subscribed(const struct gt_call *call, const void *subscriber)
 {
-	return subscriber == gt_cupti_client_handle() && gt_cupti_client_subscribed()
-		       ? find_served(call)
-		       : NULL;
+	return gt_cupti_client_is_handle(subscriber) ? find_served(call) : NULL;
 }
 
 /* Callbacks -------------------------------------------------------------------------------- */
@@ -186,7 +206,11 @@ static int set_domain(struct gt_tap *taps, bool on, int domain)
 
 static int set_guests_domain(struct gt_tap *taps, bool on, int domain)
 {
-	int status = set_domain(taps, on, domain);
+	int status;
+
+	if (on)
+		gt_cupti_session_subscribe(); /* CUPTI may have been finalised meanwhile */
+	status = set_domain(taps, on, domain);
 
 	if (status == CUPTI_SUCCESS)
 		gt_cupti_client_set_callback(domain, UINT32_MAX, on);
@@ -219,6 +243,8 @@ int WRAP(cuptiEnableCallback)(const struct gt_call *call, uint32_t on, void *sub
 
 	if (!taps)
 		return real(on, subscriber, domain, id);
+	if (on)
+		gt_cupti_session_subscribe(); /* CUPTI may have been finalised meanwhile */
 	if (on || !gt_cupti_session_needs_callback(domain, id))
 		status = REAL(taps, cuptiEnableCallback)(on, gt_cupti_session_subscriber(), domain,
 							 id);
@@ -355,6 +381,8 @@ static int disable_kind(const struct gt_call *call, void *context, int kind, int
 		gt_cupti_client_remove_kind(context, (uint32_t)kind, owned);
 	if (owned)
 		return CUPTI_SUCCESS;
+	if (taps && is_of_nodes(kind))
+		gt_cupti_session_note_disabled();
 	return context ? ((gt_cupti_cuptiActivityDisableContext_fn *)real)(context, kind)
 		       : ((gt_cupti_cuptiActivityDisable_fn *)real)(kind);
 }
