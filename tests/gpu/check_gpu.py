@@ -37,6 +37,7 @@ import gpu_calls  # noqa: E402,F401
 import gpu_activity  # noqa: E402,F401
 import gpu_ends  # noqa: E402,F401
 import gpu_beside  # noqa: E402,F401
+import gpu_attach  # noqa: E402,F401
 import gpu_runtime  # noqa: E402,F401
 import gpu_said  # noqa: E402,F401
 import gpu_several  # noqa: E402,F401
