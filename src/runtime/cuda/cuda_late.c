@@ -42,4 +42,9 @@ static void attach(void)
 				"its libraries' data (ctypes, JIT code): CUPTI is not in use");
 }
 
-GT_PROVIDE(gt_late) = {.name = "cuda", .attach = attach, .detach = gt_cuda_helper_detach};
+GT_PROVIDE(gt_late) = {
+	.name = "cuda",
+	.attach = attach,
+	.finish = gt_cuda_helper_leave,
+	.detach = gt_cuda_helper_detach,
+};

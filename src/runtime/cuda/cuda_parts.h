@@ -236,7 +236,7 @@ void gt_cuda_affinity_restore(const struct gt_cuda_affinity *affinity);
 
 /* Helper (cuda_helper.c) ------------------------------------------------------------------ */
 
-/* Called in _exit(). Signal: safe. */
+/* Let the helper read the last records. Called in _exit() and before a detach. Signal: safe. */
 void gt_cuda_helper_leave(void);
 /* Start CUPTI and the helper in a process that has used the driver before gputap was attached. */
 void gt_cuda_helper_attach(void);
