@@ -32,11 +32,14 @@ enum {
 	COPY_BYTES = 1 << 20,
 	MXCSR_USUAL = 0x1f80, /* rounds to nearest, all exceptions masked */
 	SECONDS_NS = 1000000000,
+	START_LOOKS = 100, /* at a process that is starting */
 };
 static const uint64_t DEADLINE_NS = 50000000, PATIENCE_NS = UINT64_C(5) * SECONDS_NS,
 		      ANSWER_NS = UINT64_C(60) * SECONDS_NS;
 /* between two looks at the job; between two rounds through the threads */
 static const uint64_t LOOK_NS = 200000, ROUND_MOST_NS = 50000000;
+/* between two looks at a process that is starting */
+static const uint64_t START_LOOK_NS = 10000000;
 
 struct candidate {
 	pid_t tid;
@@ -379,6 +382,18 @@ static int fill_job(struct inject *i)
 	return 0;
 }
 
+/* Open the target. A process that has just called exec() gets some time to load its libraries. */
+static int open_target(struct inject *i, pid_t pid)
+{
+	int status = gt_inject_target_open(&i->target, pid, &i->why);
+
+	for (int k = 0; status == -EAGAIN && k < START_LOOKS; k++) {
+		pause_ns(START_LOOK_NS);
+		status = gt_inject_target_open(&i->target, pid, &i->why);
+	}
+	return status;
+}
+
 /* Return 0 or a status, with `why`. */
 static int inject(struct inject *i)
 {
@@ -388,7 +403,7 @@ static int inject(struct inject *i)
 
 	i->target.memory = -1;
 	if (!status)
-		status = gt_inject_target_open(&i->target, pid, &i->why);
+		status = open_target(i, pid);
 	if (status)
 		return status;
 	status = fill_job(i);

@@ -317,6 +317,12 @@ static int say_no_libc(const struct gt_inject_target *t, struct gt_inject_why *w
 				     "process %d uses musl's C library, which cannot load gputap's "
 				     "libraries: build the program for glibc",
 				     t->pid);
+	if (strstr(path, "ld-linux"))
+		return gt_inject_say(
+			why, -EAGAIN,
+			"process %d is starting, and has not loaded its C library yet: "
+			"try again",
+			t->pid);
 	return gt_inject_say(why, -ENOTSUP,
 			     "process %d does not use glibc (its dynamic linker is %.200s): build "
 			     "the program for glibc",
