@@ -285,8 +285,7 @@ static void describe_links(const struct summary *s, char *text, size_t size)
 static void print_totals(const struct summary *s, const char *where, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
-	uint64_t dropped = summary_dropped(s), calls = s->read[GT_CLASS_CALL],
-		 device = s->read[GT_CLASS_DEVICE];
+	uint64_t calls = s->read[GT_CLASS_CALL], device = s->read[GT_CLASS_DEVICE], dropped;
 	char links[80], of_calls[64], of_activity[64], of_ranges[64] = "", why[FILTER_WHY_BYTES];
 	const struct losses losses = losses_read(s->capture);
 	char lost[LOSSES_HEADLINE];
@@ -307,6 +306,9 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 			  calls || calls_asked ? of_calls : "calls not recorded",
 			  device || activity_asked ? of_activity : "GPU activities not recorded",
 			  calls_asked ? links : "", *lost ? "; " : "", lost);
+	/* ranges that are open at the end are named above */
+	dropped = summary_dropped(s);
+	dropped -= losses.open_ranges < dropped ? losses.open_ranges : dropped;
 	if (dropped)
 		ui_print_sentence(out, c->red, "%s of %s records were lost", show_count(dropped),
 				  show_count(summary_seen(s)));
