@@ -145,3 +145,18 @@ def test_a_session_whose_gputap_was_killed_names_recover(tap, gputap, start, vic
     tap("recover", *folders)
     tap("attach", "-o", "x.gputap", "--duration", "100ms", str(process.pid))
     finish(process)
+
+
+def test_a_program_survives_when_gputap_is_killed_meanwhile(tap, gputap, start, victim, work):
+    process = start(victim, "compute", "2")
+    for i in range(30):
+        with subprocess.Popen([gputap, "attach", "-f", "-o", "w.gputap", str(process.pid)],
+                              stderr=subprocess.DEVNULL, env=conftest.clean_environment(),
+                              start_new_session=True) as attach:
+            time.sleep(i * 0.0004)
+            os.killpg(attach.pid, signal.SIGKILL)
+    folders = [line.split()[0] for line in tap("recover").out.splitlines()
+               if str(work / "w.gputap") in line]
+    for folder in folders:  # most have no capture yet
+        shutil.rmtree(folder)
+    finish(process)

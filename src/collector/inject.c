@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* See inject.h. gt_inject() works in a separate thread, for three reasons: the kernel ties a
- * traced thread to the tracing thread; waitpid() must not take the statuses of other children of
- * this process; the thread's priority is raised and ends with it. */
+/* See inject.h. gt_inject() works in a child process, which has its own session:
+ *
+ *   1  If gputap is killed, or its process group, the child still restores the stopped thread. A
+ *      tracer that is killed while the thread makes a system call for it leaves the thread with
+ *      foreign registers, and the program crashes (inject_thread.c).
+ *   2  The kernel ties a traced thread to the tracing thread, and waitpid() must not take the
+ *      statuses of other children of gputap.
+ *   3  The child's priority is raised and ends with it. */
 #include "collector/inject.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,6 +54,7 @@ struct candidate {
 	struct gt_remote_registers registers; /* valid if the thread is blocked */
 };
 
+/* Lies in memory that is shared with the child process. Pointers are the child's. */
 struct inject {
 	const struct gt_inject_request *request;
 	struct gt_inject_result result;
@@ -398,12 +405,9 @@ static int open_target(struct inject *i, pid_t pid)
 static int inject(struct inject *i)
 {
 	const pid_t pid = i->request->pid;
-	int status = gt_inject_check_process(pid, &i->why);
+	int status = open_target(i, pid);
 	uintptr_t job;
 
-	i->target.memory = -1;
-	if (!status)
-		status = open_target(i, pid);
 	if (status)
 		return status;
 	status = fill_job(i);
@@ -429,14 +433,6 @@ close_target:
 	return status;
 }
 
-static void *run_thread(void *argument)
-{
-	struct inject *i = argument;
-
-	i->why.status = inject(i);
-	return NULL;
-}
-
 /* Turn a failure into the caller's cause. The sentence says more than errno's text. */
 static int report(const struct gt_inject_why *why)
 {
@@ -460,29 +456,47 @@ int gt_inject_check(pid_t pid)
 	return report(&why);
 }
 
+/* Run inject() in a child process, and wait for its end. */
+static void run_child(struct inject *i)
+{
+	pid_t child;
+
+	gt_inject_say(&i->why, -EINTR,
+		      "the process of gputap that attaches to process %d was killed: try again",
+		      i->request->pid);
+	child = fork();
+	if (child < 0) {
+		gt_inject_say(&i->why, -errno, "gputap cannot start a process: %s",
+			      strerror(errno));
+		return;
+	}
+	if (!child) {
+		setsid();
+		i->why.status = inject(i);
+		_exit(0);
+	}
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 int gt_inject(const struct gt_inject_request *request, struct gt_inject_result *out)
 {
-	struct inject *i = calloc(1, sizeof *i);
-	pthread_t thread;
+	struct inject *i =
+		mmap(NULL, sizeof *i, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status;
 
 	*out = (struct gt_inject_result){.answer = 0};
-	if (!i)
+	if (i == MAP_FAILED)
 		return gt_error(-ENOMEM, "no memory to attach");
 	i->request = request;
 	i->deadline_ns = request->deadline_ns ? request->deadline_ns : DEADLINE_NS;
 	i->patience_ns = request->patience_ns ? request->patience_ns : PATIENCE_NS;
 	i->answer_ns = request->answer_ns ? request->answer_ns : ANSWER_NS;
 	gt_guard_install();
-	status = pthread_create(&thread, NULL, run_thread, i);
-	if (status) {
-		free(i);
-		return gt_error(-status, "no thread to attach");
-	}
-	pthread_join(thread, NULL);
+	if (!gt_inject_check_process(request->pid, &i->why))
+		run_child(i);
 	*out = i->result;
 	status = report(&i->why);
-	free(i->threads);
-	free(i);
+	munmap(i, sizeof *i);
 	return status;
 }

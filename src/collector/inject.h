@@ -52,7 +52,7 @@ struct gt_inject_result {
  *         cannot be attached to), -EBUSY (traced or stopped), -EAGAIN (no thread was at a safe
  *         place), -ELIBBAD (the library cannot be loaded there), -ETIMEDOUT (the worker still
  *         runs), -ENOMEM.
- * Thread: any; blocks. Uses a separate thread, and SIGRTMAX while that thread runs.
+ * Thread: any; blocks. Works in a child process.
  */
 int gt_inject(const struct gt_inject_request *request, struct gt_inject_result *out);
 

@@ -18,10 +18,11 @@
  * locks of libc for moments, so it has to finish. It takes 20 to 100 us of computing time, and can
  * wait only for locks that other threads, which run, hold for moments.
  *
- * If gputap is killed, the kernel detaches the thread. In stop 1 nothing has changed. During mmap()
- * (20 to 60 us) the thread has foreign registers and no way back: it crashes. From then on, it
- * returns by itself through a frame in our pages (inject_frame.h), also after pthread_create(); the
- * worker ends after 20 s and leaves the pages. The thread keeps the real-time priority.
+ * If this process is killed (a child of gputap in its own session, see inject.c), the kernel
+ * detaches the thread. In stop 1 nothing has changed. During mmap() (20 to 60 us) the thread has
+ * foreign registers and no way back: it crashes. From then on, it returns by itself through a frame
+ * in our pages (inject_frame.h), also after pthread_create(); the worker ends after 20 s and leaves
+ * the pages. The thread keeps the real-time priority.
  *
  * From 2 to 3 the thread has a real-time priority. An allocator other than libc's may spin for a
  * lock whose owner then gets no processor, so with such an allocator the priority stays.
