@@ -6,8 +6,8 @@
  *   /proc/self/pagemap  which of these pages exist
  *
  * A page may be unmapped or protected between the look at maps and the change, if the program
- * closes the library at that moment; objects are therefore read with process_vm_readv(), which
- * fails instead of raising a signal. Never here: allocation. */
+ * closes the library at that moment; objects are therefore read without faults
+ * (core/own_memory.h). Never here: allocation. */
 #include "runtime/held_pointers.h"
 
 #include <errno.h>
@@ -16,11 +16,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "core/elf.h"
+#include "core/own_memory.h"
 
 enum { PARTS_MOST = 4096, PAGE = GT_ELF_PAGE, PAGES_AT_ONCE = 64 };
 #define PAGE_PRESENT (UINT64_C(1) << 63)
@@ -103,9 +102,7 @@ static void look_at_words(struct search *s, uintptr_t at, size_t count)
 /* Look at the words in [from, to), which lie in existing pages. */
 static void look_at(struct search *s, uintptr_t from, uintptr_t to)
 {
-	const struct iovec remote = {(void *)from, to - from}, local = {s->words, to - from};
-	ssize_t bytes =
-		syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1, &remote, 1, 0);
+	const ssize_t bytes = gt_own_memory_read(from, s->words, to - from);
 
 	if (bytes > 0)
 		look_at_words(s, from, (size_t)bytes / 8);

@@ -10,8 +10,7 @@
  * Swapped-out pages are skipped, because tables are in use.
  *
  * Locking: one search at a time, under a word in the page that the kernel wipes in a fork's child.
- * Memory is read with process_vm_readv() or /proc/self/mem, because other threads may unmap it
- * meanwhile. An entry is exchanged only if it is unchanged.
+ * Memory is read without faults (core/own_memory.h), because other threads may unmap it meanwhile. An entry is exchanged only if it is unchanged.
  * Never here: allocation. */
 #include "runtime/table_copies.h"
 
@@ -23,10 +22,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "core/elf.h"
+#include "core/own_memory.h"
 #include "core/recording_state.h"
 
 enum {
@@ -135,38 +134,11 @@ static bool is_tap(uintptr_t word)
 
 /* Memory ------------------------------------------------------------------------------- */
 
-/* Return true if the error shows that the system call is forbidden. A container may forbid
- * process_vm_readv(). */
-static bool is_refused(ssize_t got)
-{
-	return got < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES);
-}
-
-static ssize_t read_by_file(uintptr_t from, void *to, size_t bytes)
-{
-	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : pread(fd, to, bytes, (off_t)from);
-	int saved = errno;
-
-	if (fd >= 0)
-		close(fd);
-	errno = fd < 0 ? EACCES : saved;
-	return got;
-}
-
 /* Read memory. Return the number of bytes that could be read. */
 static size_t read_memory(uintptr_t from, void *to, size_t bytes)
 {
-	size_t first = GT_ELF_PAGE - from % GT_ELF_PAGE;
-	struct iovec local = {to, bytes}, remote[2];
-	ssize_t got;
+	const ssize_t got = gt_own_memory_read(from, to, bytes);
 
-	first = first < bytes ? first : bytes;
-	remote[0] = (struct iovec){(void *)from, first};
-	remote[1] = (struct iovec){(void *)(from + first), bytes - first};
-	got = process_vm_readv(getpid(), &local, 1, remote, bytes > first ? 2 : 1, 0);
-	if (is_refused(got))
-		got = read_by_file(from, to, bytes);
 	return got > 0 ? (size_t)got : 0;
 }
 
@@ -305,16 +277,12 @@ static void search_chunk(struct search *s, struct address_range chunk, struct ad
 		return;
 	for (; first < pages; first = end + 1) {
 		uintptr_t at = chunk.from + first * GT_ELF_PAGE;
-		struct iovec local = {words, 0}, remote = {(void *)at, 0};
 		ssize_t got;
 
 		for (end = first; end < pages && resident[end] & 1; end++)
 			;
-		local.iov_len = remote.iov_len = (end - first) * GT_ELF_PAGE;
-		got = end > first ? process_vm_readv(getpid(), &local, 1, &remote, 1, 0) : 0;
-		if (is_refused(got))
-			got = read_by_file(at, words, local.iov_len);
-		s->refused |= is_refused(got);
+		got = end > first ? gt_own_memory_read(at, words, (end - first) * GT_ELF_PAGE) : 0;
+		s->refused |= gt_own_memory_refused(got);
 		if (got > 0)
 			s->changed += search_words(words, (size_t)got / sizeof *words, at, r);
 	}

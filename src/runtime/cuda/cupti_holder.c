@@ -14,10 +14,8 @@
 #include <link.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
+#include "core/own_memory.h"
 #include "runtime/cuda/cupti_client.h"
 
 enum {
@@ -36,11 +34,8 @@ static void *find(void *library, const char *symbol)
 
 static bool read_words(uintptr_t from, uintptr_t *words, size_t count)
 {
-	const struct iovec remote = {(void *)from, count * sizeof *words},
-			   local = {words, count * sizeof *words};
-
-	return syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1, &remote, 1, 0) ==
-	       (long)remote.iov_len;
+	return gt_own_memory_read(from, words, count * sizeof *words) ==
+	       (ssize_t)(count * sizeof *words);
 }
 
 /* Return libkineto's profiler, or NULL. */

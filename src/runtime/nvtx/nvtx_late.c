@@ -18,11 +18,9 @@
 #include <stdbool.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "core/late.h"
+#include "core/own_memory.h"
 #include "core/recording.h"
 #include "runtime/nvtx/nvtx_functions.h"
 #include "runtime/nvtx/nvtx_inject.h"
@@ -70,9 +68,7 @@ static void search_part(const struct dl_phdr_info *info, uintptr_t from, uintptr
 {
 	while (from + sizeof(struct copy) <= to && copy_count < COPIES_MOST) {
 		const size_t wanted = to - from < BLOCK ? to - from : BLOCK;
-		const struct iovec remote = {(void *)from, wanted}, local = {block, wanted};
-		const ssize_t bytes = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1,
-					      &remote, 1, 0);
+		const ssize_t bytes = gt_own_memory_read(from, block, wanted);
 
 		if (bytes < (ssize_t)sizeof(struct copy))
 			return;
