@@ -88,8 +88,8 @@ def test_torchs_operators_are_recorded_in_all_threads(attached, torch_python, to
     assert ranges["aten::matmul"] == ranges["ReluBackward0"] == 8
 
 
-@pytest.mark.skipif(not HEADERS, reason="needs NVIDIA's NVTX 3: GPUTAP_NVTX_HEADERS names its"
-                    " headers")
+@pytest.mark.skipif(not HEADERS, reason="needs NVTX 3's headers (pip download nvidia-nvtx), in a"
+                    " folder that GPUTAP_NVTX_HEADERS names")
 @pytest.mark.parametrize("words", [(), ("before",)], ids=["first call later", "calls before"])
 def test_ranges_of_nvtx_are_recorded_from_the_attach_on(attached, words, work):
     (work / "ranges.c").write_text(NVTX)
