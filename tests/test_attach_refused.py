@@ -143,6 +143,8 @@ def test_a_session_whose_gputap_was_killed_names_recover(tap, gputap, start, vic
     folders = [line.split()[0] for line in tap("recover").out.splitlines()
                if str(work / "w.gputap") in line]
     tap("recover", *folders)
+    while len(os.listdir(f"/proc/{process.pid}/task")) > 3:  # gputap's thread ends
+        time.sleep(0.01)
     tap("attach", "-o", "x.gputap", "--duration", "100ms", str(process.pid))
     finish(process)
 

@@ -9,9 +9,11 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -82,6 +84,21 @@ static int rebuild(struct gt_drain *d, const char *output, struct gt_capture_wri
 	return status;
 }
 
+/* End the session in the programs that still run. Their threads that follow the session wait until
+ * the control word changes. */
+static void stop_programs(struct gt_folder *folder)
+{
+	volatile uint32_t word = 0;
+
+	gt_folder_stop(folder);
+	if (!folder->session || !GT_GUARD())
+		return;
+	word = atomic_load_explicit(&folder->session->control, memory_order_relaxed);
+	gt_guard_end();
+	gt_folder_store(folder, &folder->session->control, word + GT_CONTROL(1, 0, 0));
+	syscall(SYS_futex, &folder->session->control, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 static int finish(struct gt_folder *folder, struct gt_drain *d, const char *output,
 		  struct gt_run_result *result)
 {
@@ -96,7 +113,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	d->writer = writer;
 	gt_clock_tuple_take(folder->host_clock, &tuple);
 	gt_drain_write_clock(d, &tuple);
-	gt_folder_stop(folder);
+	stop_programs(folder);
 	gt_folder_rings(folder, add_process, d);
 	count_missing(d);
 	gt_drain_stop(d);
