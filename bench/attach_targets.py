@@ -14,7 +14,7 @@ import time
 REPO = pathlib.Path(__file__).resolve().parent.parent
 BENCH, CONTROL = REPO / "bench", REPO / "tests/control"
 SECONDS = 120  # after which a command or the end of a program counts as hanging
-HEAVY, FEW = "heavy", "few"  # kinds of programs, by the number of attaches
+HEAVY, FEW = "heavy", "few"  # kinds of programs: how many attaches
 RUNTIMES = ("opencl", "refdev", "level_zero", "hip")
 
 
@@ -99,7 +99,7 @@ class Launches(Program):
 
 
 class Postgres:
-    """pgbench on a server of its own: attaches to all processes of the server."""
+    """pgbench on a private server: attaches to all processes of the server."""
     counts = None
 
     def __init__(self, folder):

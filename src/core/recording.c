@@ -207,8 +207,8 @@ void gt_recording_init(void)
 	errno = saved;
 }
 
-/* Release the session before the one that has just been replaced. That one stays mapped, because
- * another thread may be reading it. */
+/* Release the session before the one that has just been replaced. The replaced one stays mapped,
+ * because another thread may be reading it. */
 static void release_former(const struct gt_session *replaced)
 {
 	static GT_AT_START const struct gt_session *former;
