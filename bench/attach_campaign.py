@@ -4,13 +4,13 @@
 
     bench/attach_campaign.py [-b BUILD] [-n ATTACHES] [--heavy ATTACHES] [PROGRAM ...]
 
-Runs `gputap attach` and `gputap detach` ATTACHES times (1,000 in all for small programs, 50 for each
-heavy one), and prints one line per program: attaches, how many succeeded, were refused, and whether
-they disturbed the program; the longest stop of a thread and the time until attached, median / maximum;
-and how many threads, descriptors and mappings the program gained from the third attach on. A program
-is disturbed if it ends early, or if its output or its exit status differ from those of a run without
-attach. For programs that launch kernels, a capture must have all launches between attach and
-detach. Exit status 1 if a program was disturbed or launches are missing."""
+Runs `gputap attach` and `gputap detach` ATTACHES times (1,000 in all for small programs, 50 for
+each heavy one), and prints one line per program: attaches, how many succeeded, were refused, and
+whether they disturbed the program; the longest stop of a thread and the time until attached,
+median / maximum; and how many threads, descriptors and mappings the program gained from the third
+attach on. A program is disturbed if it ends early, or if its output or its exit status differ from
+those of a run without attach. For programs that launch kernels, a capture must have all launches
+between attach and detach. Exit status 1 if a program was disturbed or launches are missing."""
 import argparse
 import collections
 import contextlib
@@ -42,8 +42,9 @@ class Attachment:
     """One `gputap attach` and `gputap detach`."""
     def __init__(self, gputap, pid, capture):
         self.refused, self.text, self.gputap, self.pid = None, "", gputap, pid
-        self.process = subprocess.Popen([gputap, "attach", "-f", "-o", capture, str(pid)], text=True,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen([gputap, "attach", "-f", "-o", capture, str(pid)],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                        text=True)
         while not (found := ATTACHED.search(" ".join(self.text.split()))):
             line = self.process.stderr.readline()
             self.text += line

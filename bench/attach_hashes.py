@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Four threads hash, and check that the result stays the same (attach_campaign.py). Prints "ready", runs
-until the standard input is closed, and prints "ok"."""
+"""Four threads hash, and check that the result stays the same (attach_campaign.py). Prints "ready",
+runs until the standard input is closed, and prints "ok"."""
 import hashlib
 import sys
 import threading

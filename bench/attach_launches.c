@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* attach_launches COUNTS THREADS [locked]: threads that launch kernels all the time, with one of
- * tests/control/on_<runtime>.c (attach_runtimes.py). Prints "ready", runs until the standard input is
- * closed, and prints "ok". COUNTS is a file that receives two numbers: launches begun and done.
+ * tests/control/on_<runtime>.c (attach_campaign.py). Prints "ready", runs until the standard input
+ * is closed, and prints "ok". COUNTS is a file that receives two numbers: launches begun and done.
  * locked: one thread at a time, for runtimes whose lists belong to one thread. */
 #include <fcntl.h>
 #include <pthread.h>

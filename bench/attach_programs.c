@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* attach_programs WAY: programs that notice if something disturbs them (attach_campaign.py). They print
- * "ready", run until their standard input is closed, and print "ok", or what was wrong.
+/* attach_programs WAY: programs that notice if something disturbs them (attach_campaign.py). They
+ * print "ready", run until their standard input is closed, and print "ok", or what was wrong.
  *
  *   waits     twelve threads wait, each in another system call, and check what it returns
  *   masked    blocks all signals, computes, and checks its signal mask

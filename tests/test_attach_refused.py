@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test gputap attach on programs that it cannot attach to, or that live in other namespaces. A program
-that is refused stays as it was, and the sentence names a way out."""
+"""Test gputap attach on programs that it cannot attach to, or that live in other namespaces. A
+program that is refused stays as it was, and the sentence names a way out."""
 import json
 import os
 import pathlib
@@ -47,7 +47,7 @@ def read_state(pid):
     """Return what an attach could change: mappings, threads, descriptors, signals."""
     folder = pathlib.Path(f"/proc/{pid}")
     status = [line for line in (folder / "status").read_text(encoding="utf-8").splitlines()
-              if line.startswith(("SigB", "SigC", "SigI", "SigP", "Threads", "TracerPid", "Seccomp"))]
+              if line.startswith(("SigB", "SigC", "SigI", "SigP", "Threads", "Tracer", "Secc"))]
     maps = [line.split()[-1] for line in (folder / "maps").read_text(encoding="utf-8").splitlines()]
     return status, maps, sorted(os.listdir(folder / "fd"))
 
@@ -108,10 +108,10 @@ def test_a_root_folder_without_room_for_the_session(tap, start, work, victim):
         shutil.copy(library, work / "root" / library[1:])
     shutil.copy(victim, work / "root/victim")
     process = start("chroot", work / "root", "/victim", "sleepers", "2")
-    refuse(tap, process.pid, f"mount a tmpfs on /proc/{process.pid}/root/dev/shm",
-           f"create /proc/{process.pid}/root/tmp")
+    root = os.path.join(f"/proc/{process.pid}", "root")
+    refuse(tap, process.pid, f"mount a tmpfs on {root}/dev/shm", f"create {root}/tmp")
     (work / "root/tmp").mkdir()
-    refuse(tap, process.pid, "libgputap.so.0 nor /proc", f"/proc/{process.pid}/root/proc")
+    refuse(tap, process.pid, "libgputap.so.0 nor /proc", f"{root}/proc")
     assert os.listdir(work / "root/tmp") == []
     finish(process)
 

@@ -6,8 +6,9 @@
 
 #include "collector/inject_target.h"
 
-/* Find out if all threads are in the same mode, without stopping one: a new thread inherits the filters
- * of the thread that creates it, but gputap's library works in all threads. Return 0 or a status. */
+/* Find out if all threads are in the same mode, without stopping one: a new thread inherits the
+ * filters of the thread that creates it, but gputap's library works in all threads. Return 0 or a
+ * status. */
 int gt_inject_check_modes(pid_t pid, struct gt_inject_why *why);
 /* Check the filters of a thread that the caller has stopped. Return 0 or a status. */
 int gt_inject_check_filters(pid_t pid, pid_t tid, struct gt_inject_why *why);

@@ -9,8 +9,8 @@
  *   PR_SET_TSC               raises only this SIGSEGV, in this thread and the threads that it
  *                            creates: recording ends in the process
  *
- * A program that gputap attaches to may have set them before: the injector refuses filters that could
- * end it (collector/inject_seccomp.c), and gt_seccomp_attach() learns of all others.
+ * A program that gputap attaches to may have set them before: the injector refuses filters that
+ * could end it (collector/inject_seccomp.c), and gt_seccomp_attach() learns of all others.
  *
  * All other calls are passed on unchanged. Never here: a system call between a filter's
  * installation and the return to the program. Not noticed: system calls that a program makes with

@@ -24,7 +24,7 @@ static inline bool gt_seccomp_is_filtered(void)
 void gt_seccomp_before(long number, unsigned long a, unsigned long b);
 void gt_seccomp_after(long number, unsigned long a, unsigned long b, long result);
 
-/* Call in a program that gputap attaches to, before any other call of gputap's that the filters of the
+/* Call in a program that gputap attaches to, before gputap makes a call that the filters of the
  * calling thread may not know. */
 void gt_seccomp_attach(void);
 
