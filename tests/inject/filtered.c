@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* filtered openat|readv|strict|harmless|thread: sleeps under a filter of system calls: one that
- * ends the process at openat() or process_vm_readv(), seccomp's strict mode, or a filter that allows
- * everything, in all threads or in one. */
+ * ends the process at openat() or process_vm_readv(), seccomp's strict mode, or a filter that
+ * allows everything, in all threads or in one. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
