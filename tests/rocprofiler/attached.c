@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A client that is attached and detached: counts HIP calls while it is attached. FORCES: a library
- * with force_another(), which adds a client at any time; NAME is printed before each line. */
+ * with force_another(), which adds a client at any time; NAME is printed before each line. KERNELS:
+ * counts kernels instead. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +16,14 @@
 static rocprofiler_context_id_t context;
 static unsigned calls;
 
+#ifdef KERNELS
+#define KIND ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH
+#define WHAT "kernels"
+#else
+#define KIND ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API
+#define WHAT "calls"
+#endif
+
 static void on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user,
 		    void *data)
 {
@@ -26,9 +35,7 @@ static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 {
 	(void)finalize, (void)data;
 	rocprofiler_create_context(&context);
-	rocprofiler_configure_callback_tracing_service(context,
-						       ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API,
-						       NULL, 0, on_call, NULL);
+	rocprofiler_configure_callback_tracing_service(context, KIND, NULL, 0, on_call, NULL);
 	printf(NAME " initialize\n");
 #ifdef FORCES
 	return rocprofiler_start_context(context);
@@ -40,7 +47,7 @@ static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 static void finalize(void *data)
 {
 	(void)data;
-	printf(NAME " finalize, %u calls\n", calls);
+	printf(NAME " finalize, %u " WHAT "\n", calls);
 }
 
 static rocprofiler_tool_configure_result_t *configure(uint32_t version, const char *runtime_version,
@@ -88,7 +95,7 @@ static void detach(void *data)
 
 	(void)data;
 	rocprofiler_context_is_active(context, &active);
-	printf(NAME " detach, active %d, %u calls\n", active, calls);
+	printf(NAME " detach, active %d, %u " WHAT "\n", active, calls);
 }
 
 rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version,

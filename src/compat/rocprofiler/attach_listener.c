@@ -12,6 +12,9 @@
  * and libgputap is not mapped before. The table that is registered serves only as a mark: its functions
  * report that nothing is supported, in case that AMD's own SDK gets the table.
  *
+ * gputap's own rocattach (src/rocattach) loads this library into programs that were not started so,
+ * and calls it in attach_entry.c.
+ *
  * The thread is named as rocattach expects, blocks all signals, and holds no lock. */
 #include <pthread.h>
 #include <signal.h>
@@ -20,16 +23,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "attach_listener.h"
+
 enum { SUCCESS = 0, INVALID_ARGUMENT = 19, VERSION = 10000, FUNCTIONS = 11 };
 
-/* rocprofiler_register_library_api_table() */
-typedef int register_fn(const char *name, uint32_t (*import)(void), uint32_t version, void **tables,
-			uint64_t count, uint64_t *id);
-
-#define EXPORT __attribute__((visibility("default")))
-EXPORT int rocprofiler_attach_set_api_table(const char *name, uint64_t version, uint64_t instance,
-					    void **tables, uint64_t count, register_fn *add);
-EXPORT int rocprofiler_attach_get_version(void);
+ATTACH_EXPORT int rocprofiler_attach_set_api_table(const char *name, uint64_t version,
+						   uint64_t instance, void **tables, uint64_t count,
+						   attach_register_fn *add);
+ATTACH_EXPORT int rocprofiler_attach_get_version(void);
 
 static int get_minus_one(void)
 {
@@ -86,20 +87,26 @@ static void start_thread(void)
 	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }
 
+int attach_mark(attach_register_fn *add)
+{
+	void *ours[] = {&table};
+	uint64_t id = 0;
+
+	return add("rocattach", NULL, VERSION, ours, 1, &id);
+}
+
 /* Called by librocprofiler-register when HSA registers and no tool is there. @add: registers this
  * library's table. Return: rocprofiler_status_t. */
 int rocprofiler_attach_set_api_table(const char *name, uint64_t version, uint64_t instance,
-				     void **tables, uint64_t count, register_fn *add)
+				     void **tables, uint64_t count, attach_register_fn *add)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	void *ours[] = {&table};
-	uint64_t id = 0;
 
 	(void)version, (void)instance, (void)tables, (void)count;
 	if (!name || strcmp(name, "hsa"))
 		return INVALID_ARGUMENT;
 	pthread_once(&once, start_thread);
 	if (add)
-		add("rocattach", NULL, VERSION, ours, 1, &id);
+		attach_mark(add);
 	return SUCCESS;
 }

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Test librocprofiler-sdk-rocattach.so.1, which AMD's `rocprofv3 --attach` opens: a Python program
+calls it as that script does, and attaches a tool to programs that run HIP."""
+
+import os
+import platform
+import subprocess
+import sys
+
+import pytest
+
+import conftest
+from test_rocprofiler_attach import attachable  # noqa: F401: a fixture
+
+pytestmark = pytest.mark.skipif(platform.machine() != "x86_64",
+                                reason="gt_inject() is implemented for x86-64 only")
+
+# what `rocprof-attach` does, with one command per line of standard input
+CONTROLLER = """
+import ctypes, os, sys
+library = ctypes.CDLL(sys.argv[1])
+for name in ("attach", "detach", "attach_tree", "detach_tree"):
+    function = getattr(library, "rocattach_" + name)
+    function.restype = ctypes.c_int
+    function.argtypes = [ctypes.c_int]
+library.rocattach_get_status_name.restype = ctypes.c_char_p
+for line in sys.stdin:
+    name, *words = line.split()
+    if name == "tool":
+        os.environ["ROCPROF_ATTACH_TOOL_LIBRARY"] = words[0]
+        ctypes.CDLL(None).setenv(b"ROCPROF_ATTACH_TOOL_LIBRARY", words[0].encode(), 1)
+        continue
+    status = getattr(library, "rocattach_" + name)(int(words[0]))
+    print(library.rocattach_get_status_name(status).decode(), flush=True)
+"""
+
+
+class Spoken:
+    """A program that answers lines."""
+    def __init__(self, *command, env=None, errors=None):
+        self.process = subprocess.Popen([str(c) for c in command], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=errors, env={**conftest.clean_environment(),
+                                                            **(env or {})})
+        self.pid = self.process.pid
+        self.said = []  # lines of tools, which print into the program's output
+
+    def read(self):
+        return self.process.stdout.readline().rstrip("\n")
+
+    def tell(self, line):
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+    def ask(self, line):
+        self.tell(line)
+        return self.read()
+
+    def work(self, count):
+        """Tell a program to work, and wait until it has."""
+        self.tell(count)
+        while (line := self.read()) != "done":
+            assert line or self.process.poll() is None
+            self.said.append(line)
+
+    def end(self):
+        out, _ = self.process.communicate()
+        return self.process.returncode, self.said + out.splitlines()
+
+
+@pytest.fixture
+def start():
+    """Return a function that starts a program. Programs that still run at the end of the test are
+    killed."""
+    started = []
+
+    def starter(*command, **options):
+        started.append(Spoken(*command, **options))
+        return started[-1]
+
+    yield starter
+    for program in started:
+        if program.process.poll() is None:
+            program.process.kill()
+            program.process.communicate()
+
+
+@pytest.fixture
+def control(start, build, work):
+    """Return a function that starts a controller with a tool. Its errors go to a file."""
+    def starter(tool, **env):
+        library = build / "src/compat/rocprofiler/librocprofiler-sdk-rocattach.so.1"
+        with open(work / "errors", "w") as errors:
+            return start(sys.executable, "-c", CONTROLLER, library, errors=errors,
+                         env={"ROCPROF_ATTACH_TOOL_LIBRARY": str(tool),
+                              "ROCPROF_KERNEL_TRACE": "1", **env})
+    return starter
+
+
+@pytest.fixture(scope="session")
+def tools(repo, build, tmp_path_factory):
+    """Tools that are linked with gputap's librocprofiler-sdk, without a path to it, as AMD's are."""
+    folder, sdk = tmp_path_factory.mktemp("tools"), build / "src/compat/rocprofiler"
+    for name, options in (("calls", []), ("kernels", ["-DKERNELS", '-DNAME="kernels"']),
+                          ("other", ['-DNAME="other"']), ("forced", ["-DFORCES"])):
+        subprocess.run(["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared",
+                        "-fPIC", "-DGPUTAP_ROCPROFILER_OPAQUE", f"-I{repo}/include/compat",
+                        *options, repo / "tests/rocprofiler/attached.c", "-o",
+                        folder / f"{name}.so", f"-L{sdk}", "-lrocprofiler-sdk",
+                        f"-Wl,-rpath-link,{build}"], check=True)
+    return folder
+
+
+@pytest.fixture
+def told(start, hip_program, softgpu):
+    """Return a function that starts tests/hip/told.hip on the software GPU."""
+    def starter():
+        program = start(hip_program("told"), env={k: str(v) for k, v in softgpu.items()})
+        assert program.read() == "ready"
+        return program
+    return starter
+
+
+def succeeds(controller, command):
+    return controller.ask(command) == "ROCATTACH_STATUS_SUCCESS"
+
+
+def test_a_tool_in_a_running_hip_program_sees_the_kernels_between_attach_and_detach(
+        control, told, tools, work):
+    program, controller = told(), control(tools / "kernels.so")
+    program.work(3)
+    assert succeeds(controller, f"attach {program.pid}")
+    program.work(5)
+    assert succeeds(controller, f"detach {program.pid}")
+    program.work(7)
+    assert succeeds(controller, f"attach {program.pid}")
+    program.work(11)
+    assert succeeds(controller, f"detach {program.pid}")
+    assert program.end() == (0, [
+        "kernels configure 0", "kernels initialize",
+        "kernels attach, contexts 1, detach 0, kernels 1, libraries",
+        "kernels detach, active 0, 5 kernels",
+        "kernels attach, contexts 1, detach 0, kernels 1, libraries",
+        "kernels detach, active 0, 16 kernels", "kernels finalize, 16 kernels"])
+    assert controller.end() == (0, [])
+    assert (work / "errors").read_text() == ""
