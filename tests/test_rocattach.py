@@ -99,7 +99,7 @@ def control(start, build, work):
 
 @pytest.fixture(scope="session")
 def tools(repo, build, tmp_path_factory):
-    """Tools that are linked with gputap's librocprofiler-sdk, without a path to it, as AMD's are."""
+    """Tools that are linked with gputap's librocprofiler-sdk, without a path to it."""
     folder, sdk = tmp_path_factory.mktemp("tools"), build / "src/compat/rocprofiler"
     for name, options in (("calls", []), ("kernels", ["-DKERNELS", '-DNAME="kernels"']),
                           ("other", ['-DNAME="other"']), ("forced", ["-DFORCES"])):
@@ -144,3 +144,106 @@ def test_a_tool_in_a_running_hip_program_sees_the_kernels_between_attach_and_det
         "kernels detach, active 0, 16 kernels", "kernels finalize, 16 kernels"])
     assert controller.end() == (0, [])
     assert (work / "errors").read_text() == ""
+
+
+@pytest.mark.parametrize("env", [{"MAY_NOT_BE_ASKED": "1"}, {"ROCP_TOOL_ATTACH": "1"}],
+                         ids=["started as usual", "started with ROCP_TOOL_ATTACH"])
+def test_a_tool_gets_the_tables_that_rocm_6_has_registered(start, control, attachable, tools, env,
+                                                           tmp_path, work):
+    # without librocprofiler-sdk.so: the attach library names the SDK
+    for file in attachable.iterdir():
+        if not file.name.startswith("librocprofiler-sdk.so"):
+            (tmp_path / file.name).symlink_to(file.resolve())
+    program = start(attachable / "attachable", "lines",
+                    env={"LD_LIBRARY_PATH": str(tmp_path), **env})
+    assert program.read() == "ready"
+    controller = control(tools / "calls.so")
+    program.work(1)
+    assert succeeds(controller, f"attach {program.pid}")
+    program.work(1)
+    assert succeeds(controller, f"detach {program.pid}")
+    program.work(1)
+    assert succeeds(controller, f"attach {program.pid}")
+    program.work(1)
+    assert succeeds(controller, f"detach {program.pid}")
+    status, lines = program.end()
+    libraries = lines[2].partition("libraries ")[2].split()
+    assert (status, sorted(libraries)) == (0, ["hip", "hip_compiler", "hsa", "rocattach"])
+    assert [line.partition(", libraries")[0] for line in lines] == [
+        "client configure 0", "client initialize",
+        "client attach, contexts 1, detach 0, kernels 1", "client detach, active 0, 6 calls",
+        "client attach, contexts 1, detach 0, kernels 1", "client detach, active 0, 12 calls",
+        "client finalize, 12 calls"]
+    assert (work / "errors").read_text() == ""
+
+
+def test_long_variables_arrive_whole(control, told, tools):
+    program = told()
+    value = "x" * 9000
+    controller = control(tools / "calls.so", ROCPROF_KERNEL_TRACE=value,
+                         ROCPROFILER_REGISTER_LIBRARY="/none", ROCP_TOOL_LIBRARIES="/none")
+    assert succeeds(controller, f"attach {program.pid}")
+    program.work(1)
+    assert succeeds(controller, f"detach {program.pid}")
+    assert f"client attach, contexts 1, detach 0, kernels {value}, libraries" in program.end()[1]
+
+
+def maps_sdk(pid):
+    with open(f"/proc/{pid}/maps") as f:
+        return "librocprofiler-sdk.so" in f.read()
+
+
+def test_a_tree_is_attached_as_far_as_it_uses_rocm(start, control, hip_program, softgpu, tools):
+    shell = start("sh", "-c", f"sleep 60 <&- >&- & echo $!; {hip_program('told')}; kill $!",
+                  env={k: str(v) for k, v in softgpu.items()})
+    sleep = shell.read()
+    assert shell.read() == "ready"
+    controller = control(tools / "kernels.so")
+    assert succeeds(controller, f"attach_tree {shell.pid}")
+    shell.work(4)
+    assert maps_sdk(shell.pid) and not maps_sdk(sleep)
+    assert succeeds(controller, f"detach_tree {shell.pid}")
+    assert shell.end() == (0, [
+        "kernels configure 0", "kernels initialize",
+        "kernels attach, contexts 1, detach 0, kernels 1, libraries",
+        "kernels detach, active 0, 4 kernels", "kernels finalize, 4 kernels"])
+    assert controller.ask(f"detach_tree {shell.pid}") == "ROCATTACH_STATUS_ERROR_INVALID_ARGUMENT"
+
+
+def test_requests_that_fail_leave_the_program_alone_and_say_why(
+        start, control, told, tools, work):
+    program, controller = told(), control(tools / "missing.so")
+
+    def fails(command, status, text):
+        before = (work / "errors").read_text()
+        assert controller.ask(command) == f"ROCATTACH_STATUS_{status}"
+        assert text in (work / "errors").read_text()[len(before):]
+
+    fails(f"attach {program.pid}", "ERROR_INVALID_ARGUMENT", "does not see the tool library")
+    fails(f"detach {program.pid}", "ERROR_INVALID_ARGUMENT", "is not attached")
+    fails("attach 0", "ERROR_INVALID_ARGUMENT", "0 is not a process")
+    fails(f"attach {2**31 - 1}", "ERROR_PTRACE_PROCESS_NOT_FOUND", "there is no process")
+    controller.tell(f"tool {tools / 'forced.so'}")
+    fails(f"attach {program.pid}", "ERROR", "its stderr says more")
+    controller.tell(f"tool {tools / 'calls.so'}")
+    assert succeeds(controller, f"attach {program.pid}")
+    fails(f"attach {program.pid}", "ERROR_INVALID_ARGUMENT", "is attached already")
+    assert succeeds(controller, f"detach {program.pid}")
+    controller.tell(f"tool {tools / 'other.so'}")
+    fails(f"attach {program.pid}", "ERROR", "has been attached with another tool")
+    program.work(1)
+    assert program.end()[0] == 0
+
+
+def test_detaching_from_a_program_that_has_ended_is_an_error_and_0_detaches_from_all(
+        control, told, tools):
+    controller, programs = control(tools / "calls.so"), [told() for _ in range(3)]
+    for program in programs:
+        assert succeeds(controller, f"attach {program.pid}")
+    assert programs[0].end()[0] == 0
+    assert controller.ask(f"detach {programs[0].pid}") == (
+        "ROCATTACH_STATUS_ERROR_PTRACE_PROCESS_NOT_FOUND")
+    assert succeeds(controller, "detach 0")
+    for program in programs[1:]:
+        assert controller.ask(f"detach {program.pid}") == "ROCATTACH_STATUS_ERROR_INVALID_ARGUMENT"
+        assert "client detach, active 0, 0 calls" in program.end()[1]

@@ -2,8 +2,10 @@
 /* A stand-in for librocprofiler-register of ROCm 7.1 and later, whose functions AMD's rocattach
  * calls in a program that it attaches to, and the program. Compiled twice:
  *   REGISTER  librocprofiler-register.so.0
- *   else      the program; each argument is an action: hip (three calls), attach:LIBRARY (what
- *             rocattach does with ptrace), detach, list (registered libraries) */
+ *   else      the program; each argument is an action: hip (three allocations and releases),
+ *             attach:LIBRARY (what rocattach does with ptrace), detach, thread (find the thread for
+ *             rocattach), lines (print "ready"; for each line of standard input: hip, and print
+ *             "done") */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -68,7 +70,8 @@ int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(
 
 static int pass_all(void)
 {
-	void *sdk = dlopen("librocprofiler-sdk.so", RTLD_GLOBAL | RTLD_LAZY);
+	const char *named = getenv("ROCPROFILER_REGISTER_LIBRARY");
+	void *sdk = dlopen(named ? named : "librocprofiler-sdk.so", RTLD_GLOBAL | RTLD_LAZY);
 	set_api_table_fn *take = NULL;
 
 	if (sdk) {
@@ -102,8 +105,11 @@ int rocprofiler_register_attach(const char *environment, const char *tool)
 {
 	uint32_t pairs;
 
-	if (!is_marked())
+	if (!is_marked()) {
+		if (getenv("MAY_NOT_BE_ASKED"))
+			abort(); /* 0.5.0 reads a null pointer */
 		return NOT_AVAILABLE;
+	}
 	setenv("ROCPROFILER_REGISTER_TOOL_ATTACHED", "1", 1);
 	setenv("ROCP_TOOL_LIBRARIES", tool, 1);
 	memcpy(&pairs, environment, sizeof pairs);
@@ -158,6 +164,19 @@ static void find_thread(void)
 		puts("no thread");
 }
 
+static void follow_lines(void)
+{
+	char line[64];
+
+	puts("ready");
+	fflush(stdout);
+	while (fgets(line, sizeof line, stdin)) {
+		use_hip();
+		puts("done");
+		fflush(stdout);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const char environment[] = "\1\0\0\0ROCPROF_KERNEL_TRACE\0001";
@@ -175,6 +194,8 @@ int main(int argc, char **argv)
 			printf("detach %d\n", rocprofiler_register_detach());
 		else if (!strcmp(argv[i], "thread"))
 			find_thread();
+		else if (!strcmp(argv[i], "lines"))
+			follow_lines();
 		fflush(stdout);
 	}
 	return 0;

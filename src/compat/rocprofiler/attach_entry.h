@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What librocprofiler-sdk-rocattach.so.1 (src/rocattach) passes to a process that it attaches to.
+/* Calls of librocprofiler-sdk-rocattach.so.1 (src/rocattach) in a process that it attaches to.
  *
  *   gputap_rocattach("d")              detach
  *   gputap_rocattach("b.TEXT")         attach

@@ -20,7 +20,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "attach_listener.h"
@@ -69,7 +68,6 @@ static struct {
 
 static void *listen_for_ever(void *unused)
 {
-	prctl(PR_SET_NAME, "rocp-bg-attach");
 	for (;;)
 		pause();
 	return unused;
@@ -82,8 +80,10 @@ static void start_thread(void)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &signals);
-	if (pthread_create(&thread, NULL, listen_for_ever, NULL) == 0)
+	if (pthread_create(&thread, NULL, listen_for_ever, NULL) == 0) {
+		pthread_setname_np(thread, "rocp-bg-attach");
 		pthread_detach(thread);
+	}
 	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }
 

@@ -435,7 +435,8 @@ SDK_EXPORT int rocprofiler_attach(void)
 
 	if (atomic_load(&sdk_finalized) != SDK_NOT_YET)
 		return ROCPROFILER_STATUS_ERROR_FINALIZED;
-	if (atomic_load(&sdk_initialized) == SDK_NOT_YET)
+	/* without a client nothing is added, so that another tool can be attached later */
+	if (atomic_load(&sdk_initialized) == SDK_NOT_YET && gputap_tool_describe(0))
 		gputap_tool_add(&tool);
 	for (unsigned i = 0; i < client_count; i++) {
 		struct client *c = &clients[i];
