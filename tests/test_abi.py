@@ -12,7 +12,8 @@ from conftest import BUILD, REPO
 
 SAME, ADDITIONS, INCOMPATIBLE, ERROR = 0, 1, 2, 3
 INTERFACES = ("gputap", "gputap-capture", "gputap-plugin", "gputap-pti", "gputap-roctx",
-              "gputap-rocprofiler-sdk", "gputap-rocprofiler-sdk-roctx")
+              "gputap-rocprofiler-sdk", "gputap-rocprofiler-sdk-rocattach",
+              "gputap-rocprofiler-sdk-roctx")
 
 
 def compare(*arguments, build=BUILD, **environment):
@@ -140,7 +141,8 @@ def test_update_does_not_record_an_incompatible_change(without_a_symbol):
 def test_errors_name_the_way_out(tmp_path):
     assert compare("gputap-nothing") == (ERROR, "tools/abi: no interface gputap-nothing; there are "
                                          "gputap, gputap-capture, gputap-plugin, "
-                                         "gputap-rocprofiler-sdk, gputap-rocprofiler-sdk-roctx, "
-                                         "gputap-roctx, gputap-pti\n")
+                                         "gputap-rocprofiler-sdk, "
+                                         "gputap-rocprofiler-sdk-rocattach, "
+                                         "gputap-rocprofiler-sdk-roctx, gputap-roctx, gputap-pti\n")
     status, out = compare("gputap", build=tmp_path)
     assert status == ERROR and out.endswith("libgputap.so.0 is not built: run make\n")

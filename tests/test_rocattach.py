@@ -82,6 +82,7 @@ def start():
     for program in started:
         if program.process.poll() is None:
             program.process.kill()
+        if not program.process.stdout.closed:
             program.process.communicate()
 
 
@@ -101,7 +102,8 @@ def control(start, build, work):
 def tools(repo, build, tmp_path_factory):
     """Tools that are linked with gputap's librocprofiler-sdk, without a path to it."""
     folder, sdk = tmp_path_factory.mktemp("tools"), build / "src/compat/rocprofiler"
-    for name, options in (("calls", []), ("kernels", ["-DKERNELS", '-DNAME="kernels"']),
+    for name, options in (("calls", []),
+                          ("kernels", ["-DKERNELS", '-DNAME="kernels"']),
                           ("other", ['-DNAME="other"']), ("forced", ["-DFORCES"])):
         subprocess.run(["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared",
                         "-fPIC", "-DGPUTAP_ROCPROFILER_OPAQUE", f"-I{repo}/include/compat",
@@ -210,8 +212,7 @@ def test_a_tree_is_attached_as_far_as_it_uses_rocm(start, control, hip_program, 
     assert controller.ask(f"detach_tree {shell.pid}") == "ROCATTACH_STATUS_ERROR_INVALID_ARGUMENT"
 
 
-def test_requests_that_fail_leave_the_program_alone_and_say_why(
-        start, control, told, tools, work):
+def test_requests_that_fail_leave_the_program_alone_and_say_why(control, told, tools, work):
     program, controller = told(), control(tools / "missing.so")
 
     def fails(command, status, text):
@@ -247,3 +248,19 @@ def test_detaching_from_a_program_that_has_ended_is_an_error_and_0_detaches_from
     for program in programs[1:]:
         assert controller.ask(f"detach {program.pid}") == "ROCATTACH_STATUS_ERROR_INVALID_ARGUMENT"
         assert "client detach, active 0, 0 calls" in program.end()[1]
+
+
+def test_a_client_waits_for_another_one_and_replaces_one_that_was_killed(
+        control, told, tools, work):
+    program, first = told(), control(tools / "calls.so")
+    assert succeeds(first, f"attach {program.pid}")
+    second = control(tools / "calls.so")
+    assert second.ask(f"attach {program.pid}") == "ROCATTACH_STATUS_ERROR_PTRACE_ERROR"
+    assert "another program has attached" in (work / "errors").read_text()
+    first.process.kill()
+    first.process.wait()
+    program.work(1)
+    assert succeeds(second, f"attach {program.pid}")
+    assert succeeds(second, f"detach {program.pid}")
+    assert [line.split(",")[0] for line in program.end()[1][2:-1]] == [
+        "client attach", "client detach", "client attach", "client detach"]

@@ -33,7 +33,7 @@ def headers(repo, language):
     compat, endings = repo / "include/compat", ("*.h", "*.hpp") if language == "c++17" else ("*.h",)
     return [
         h.relative_to(compat).as_posix()
-        for folder in ("rocprofiler-sdk", "rocprofiler-sdk-roctx")
+        for folder in ("rocprofiler-sdk", "rocprofiler-sdk-rocattach", "rocprofiler-sdk-roctx")
         for ending in endings
         for h in sorted((compat / folder).rglob(ending))
         if h.parent.name != "details" or h.suffix == ".hpp"

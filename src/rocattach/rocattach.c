@@ -10,8 +10,8 @@
  * Between the calls nothing is traced or stopped; AMD's library holds the process's thread
  * "rocp-bg-attach" meanwhile. The libraries are those next to this library.
  *
- * A detach after another client has attached to the same process would end that client's work, so
- * only processes that this library has attached to are detached.
+ * One client at a time attaches to a process. If the client ends without a detach, the tools go on
+ * until the next client attaches.
  *
  * Locking: one lock around each function. Nothing is printed except errors. */
 #include <dlfcn.h>
@@ -147,6 +147,11 @@ static int explain_answer(uint32_t pid, const char *tools, int answer)
 		return FAIL(-EALREADY,
 			    "process %u has been attached with another tool than %s, and keeps it",
 			    pid, tools);
+	case -EBUSY:
+		return FAIL(-EBUSY,
+			    "another program has attached tools to process %u, and not detached "
+			    "them yet",
+			    pid);
 	case -ENOENT:
 		return FAIL(-ENOENT,
 			    "process %u cannot load gputap's librocprofiler-sdk: its stderr says "
@@ -288,7 +293,7 @@ static char *make_request(const char *sdk, const char *tools)
 
 	if (!f)
 		return NULL;
-	fprintf(f, "%s%s%s", sdk, separator, tools);
+	fprintf(f, "%d%s%s%s%s", getpid(), separator, sdk, separator, tools);
 	for (char **v = environ; *v; v++)
 		if (is_passed(*v))
 			fprintf(f, "%s%s", separator, *v);

@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -49,6 +50,7 @@ struct functions {
 };
 
 struct request {
+	pid_t client;
 	const char *sdk, *tools;
 	const char *pairs; /* NAME=VALUE <1> NAME=VALUE .. */
 };
@@ -58,6 +60,7 @@ static char *text; /* of the request, so far */
 static size_t text_bytes;
 static char *tools_before;
 static int (*detach)(void); /* set while tools are attached */
+static pid_t client;        /* that has attached them */
 
 ATTACH_EXPORT int gputap_rocattach(const char *argument);
 
@@ -272,6 +275,7 @@ static bool parse_request(struct request *r)
 {
 	char *at = text;
 
+	r->client = (pid_t)atoi(cut_part(&at));
 	r->sdk = cut_part(&at);
 	r->tools = cut_part(&at);
 	r->pairs = at ? at : text + strlen(text);
@@ -298,17 +302,46 @@ static bool add_text(const char *part)
 	return true;
 }
 
-static int serve(const char *argument)
+static int detach_tools(void)
+{
+	int (*fn)(void) = detach;
+
+	detach = NULL;
+	return fn ? fn() : -EINVAL;
+}
+
+/* Return false if the client that has attached still runs, and would detach a new one's tools. */
+static bool end_earlier_client(void)
+{
+	if (!detach)
+		return true;
+	if (kill(client, 0) == 0 || errno == EPERM)
+		return false;
+	detach_tools();
+	return true;
+}
+
+static int serve_text(void)
 {
 	struct request r;
 	int status;
 
-	if (argument[0] == ATTACH_DETACH) {
-		int (*fn)(void) = detach;
+	if (!parse_request(&r))
+		return -EINVAL;
+	if (!end_earlier_client())
+		return -EBUSY;
+	status = attach(&r);
+	if (!status)
+		client = r.client;
+	return status;
+}
 
-		detach = NULL;
-		return fn ? fn() : -EINVAL;
-	}
+static int serve(const char *argument)
+{
+	int status;
+
+	if (argument[0] == ATTACH_DETACH)
+		return detach_tools();
 	if ((argument[0] != ATTACH_BEGIN && argument[0] != ATTACH_MORE) || !argument[1])
 		return -EINVAL;
 	if (argument[0] == ATTACH_BEGIN)
@@ -317,7 +350,7 @@ static int serve(const char *argument)
 		return -ENOMEM;
 	if (argument[1] == ATTACH_PART)
 		return 0;
-	status = detach ? -EINVAL : parse_request(&r) ? attach(&r) : -EINVAL;
+	status = serve_text();
 	forget_text();
 	return status;
 }

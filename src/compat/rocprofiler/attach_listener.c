@@ -9,8 +9,8 @@
  *
  * AMD's library also puts a proxy before each HSA queue from the start. gputap takes over queues
  * that exist when a tool is attached (runtime/hsa/hsa_late.c), so this library leaves HSA alone,
- * and libgputap is not mapped before. The table that is registered serves only as a mark: its functions
- * report that nothing is supported, in case that AMD's own SDK gets the table.
+ * and libgputap is not mapped before. The table that is registered serves only as a mark: its
+ * functions report that nothing is supported, in case that AMD's own SDK gets the table.
  *
  * gputap's own rocattach (src/rocattach) loads this library into programs that were not started so,
  * and calls it in attach_entry.c.
