@@ -264,3 +264,19 @@ def test_a_client_waits_for_another_one_and_replaces_one_that_was_killed(
     assert succeeds(second, f"detach {program.pid}")
     assert [line.split(",")[0] for line in program.end()[1][2:-1]] == [
         "client attach", "client detach", "client attach", "client detach"]
+
+
+def test_the_library_knows_its_version_and_its_statuses(build):
+    text = """
+import ctypes
+library = ctypes.CDLL("%s")
+version = (ctypes.c_uint * 3)()
+assert library.rocattach_get_version_triplet(version) == 0
+library.rocattach_get_status_name.restype = ctypes.c_char_p
+library.rocattach_get_status_string.restype = ctypes.c_char_p
+print(*version, library.rocattach_get_status_name(6), library.rocattach_get_status_string(0),
+      library.rocattach_get_status_name(7), library.rocattach_get_status_string(-1))
+""" % (build / "src/compat/rocprofiler/librocprofiler-sdk-rocattach.so.1")
+    out = subprocess.run([sys.executable, "-c", text], check=True, text=True,
+                         stdout=subprocess.PIPE).stdout
+    assert out == "1 3 0 b'ROCATTACH_STATUS_ERROR_PTRACE_PROCESS_NOT_FOUND' b'Success' None None\n"

@@ -361,15 +361,17 @@ static int attach_with(uint32_t pid, const char *sdk, const char *tools)
 
 static int attach_one(int pid, uint32_t root)
 {
+	struct attached made = {(uint32_t)pid, root, 0}, *more;
 	const char *tools = get_tools();
 	struct gt_proc_stat stat;
-	struct attached *more;
 	char sdk[PATH_MAX];
 	int status = check_pid(pid);
 
 	if (status)
 		return status;
-	if (!gt_proc_read_stat((uint32_t)pid, &stat))
+	if (gt_proc_read_stat((uint32_t)pid, &stat))
+		made.start = stat.start;
+	if (!is_alive(&made))
 		return FAIL(-ESRCH, "there is no process %d", pid);
 	status = check_tools((uint32_t)pid, tools);
 	status = status ? status : find_beside(SDK_LIBRARY, sdk);
@@ -382,7 +384,7 @@ static int attach_one(int pid, uint32_t root)
 	all.list = more;
 	status = attach_with((uint32_t)pid, sdk, tools);
 	if (!status)
-		all.list[all.count++] = (struct attached){(uint32_t)pid, root, stat.start};
+		all.list[all.count++] = made;
 	return status;
 }
 
