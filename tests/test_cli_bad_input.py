@@ -111,8 +111,8 @@ def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     (["clinfo"], "did you mean 'gputap run clinfo'?"),
     ([""], "unknown command ''"),
     (["frobnicate"],
-     "valid: run, report, diff, export, info, merge, list, recover, top, doctor, plugin, soft, "
-     "start, stop, status, snapshot, what-if, help"),
+     "valid: run, attach, detach, report, diff, export, info, merge, list, recover, top, doctor, "
+     "plugin, soft, start, stop, status, snapshot, what-if, help"),
     (["-o", "x"], "unknown option -o before the command"),
     (["--versoin"], "unknown option --versoin before the command; did you mean --version?"),
     (["report"], "no capture given"),

@@ -25,7 +25,7 @@ def test_all_checks_are_listed(check_gpu):
     assert len(names) == len(set(names)) > 30
     assert parts == {
         "calls", "work", "ends", "beside", "runtime", "said", "several", "exports",
-        "answers", "causes", "costs"
+        "answers", "causes", "costs", "attach"
     }
 
 

@@ -123,6 +123,7 @@ GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
  * program runs under `gputap run` or has another tool. The next call of a runtime starts the tool.
  * Has no effect during the start-up of a program, because gputap looks for tools afterwards.
  * Return: 0.
+ * Owner:  nothing is passed.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_tool_opened(void);

@@ -8,7 +8,7 @@
  *   end of the session ─► gt_late.finish(), then, with recording off, gt_late.detach(), in gputap's
  *                         thread that follows the session
  *
- * What a runtime cannot give to a late tracer is named in the capture: gt_late_missing(). */
+ * The capture names what a runtime cannot give to a late tracer: gt_late_missing(). */
 #ifndef GPUTAP_CORE_LATE_H
 #define GPUTAP_CORE_LATE_H
 

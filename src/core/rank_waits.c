@@ -5,8 +5,8 @@
 #include "core/late.h"
 #include "core/recording.h"
 
-/* Return the entry of a communicator. @adds: take an entry if the communicator has none. Return NULL
- * if there is no entry, or all entries are taken by others. */
+/* Return the entry of a communicator. @adds: take an entry if the communicator has none. Return
+ * NULL if there is no entry, or all entries are taken by others. */
 static struct gt_communicator *find_communicator(enum gt_domain domain, uint64_t handle, bool adds)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
@@ -29,8 +29,8 @@ static struct gt_communicator *find_communicator(enum gt_domain domain, uint64_t
 	return NULL;
 }
 
-/* Return the number of the call. Return 0 if the number is not known, because gputap was attached to
- * the process after the communicator was created. */
+/* Return the number of the call. Return 0 if the number is not known, because gputap was attached
+ * to the process after the communicator was created. */
 static uint64_t count_collective(enum gt_domain domain, uint64_t handle)
 {
 	struct gt_communicator *c = find_communicator(domain, handle, !gt_is_late());

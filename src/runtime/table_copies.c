@@ -10,7 +10,8 @@
  * Swapped-out pages are skipped, because tables are in use.
  *
  * Locking: one search at a time, under a word in the page that the kernel wipes in a fork's child.
- * Memory is read without faults (core/own_memory.h), because other threads may unmap it meanwhile. An entry is exchanged only if it is unchanged.
+ * Memory is read without faults (core/own_memory.h), because other threads may unmap it meanwhile.
+ * An entry is exchanged only if it is unchanged.
  * Never here: allocation. */
 #include "runtime/table_copies.h"
 

@@ -53,7 +53,7 @@ typedef rocprofiler_tool_configure_result_t *(*rocprofiler_configure_func_t)(
  * rocprofiler_force_configure() - initialise now, at any time
  * @configure_func: function of a tool; NULL: only the tools that the library finds
  * If the library is initialised already, only this tool is configured and initialised, as in
- * upstream 1.3.2. What a tool misses because a runtime was in use before is reported on stderr.
+ * upstream 1.3.2. A line on stderr names what the tool misses because a runtime was in use.
  * Return: CONFIGURATION_LOCKED: initialisation runs, or the function is NULL or known;
  *         OUT_OF_RESOURCES: too many tools.
  */

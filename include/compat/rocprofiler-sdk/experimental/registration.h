@@ -61,9 +61,9 @@ typedef int (*rocprofiler_runtime_registration_info_cb_t)(
  * otherwise the tables that gputap has seen.
  * Return: SUCCESS; INVALID_ARGUMENT (@callback is NULL).
  */
-rocprofiler_status_t
-rocprofiler_iterate_runtime_registration_info(rocprofiler_runtime_registration_info_cb_t callback,
-					      void *data) ROCPROFILER_API ROCPROFILER_NONNULL(1);
+rocprofiler_status_t rocprofiler_iterate_runtime_registration_info(
+	rocprofiler_runtime_registration_info_cb_t callback, void *data) ROCPROFILER_API
+	ROCPROFILER_NONNULL(1);
 
 ROCPROFILER_EXTERN_C_FINI
 
