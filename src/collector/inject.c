@@ -81,8 +81,9 @@ static int say_ended(struct inject *i)
 {
 	struct gt_proc_stat stat;
 
+	/* a process that is ending has no memory, so its exec_id is 0 */
 	if (gt_proc_read_stat((uint32_t)i->request->pid, &stat) && stat.state != 'Z' &&
-	    stat.state != 'X')
+	    stat.state != 'X' && (stat.exec_id || !i->target.exec_id))
 		return gt_inject_say(
 			&i->why, -ESRCH,
 			"process %d has called exec meanwhile, and runs %s now: attach "
