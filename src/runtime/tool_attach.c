@@ -18,6 +18,7 @@
 #include "record/variable.h"
 #include "runtime/mapped.h"
 #include "tool/tool_load.h"
+#include "util/environ_publish.h"
 
 static bool late = true;
 
@@ -50,9 +51,27 @@ static const char *get_variable(const char *name)
 	return value ? value : "";
 }
 
+/* Variables to change, all at once: other threads of the program may call getenv(). */
+struct changes {
+	struct gt_environ_change list[2 * GT_VARIABLE_COUNT];
+	size_t count;
+};
+
+/* @value: copied */
+static void add_change(struct changes *c, const char *name, const char *value)
+{
+	char *entry;
+
+	/* the entry stays in the environment */
+	if (c->count < sizeof c->list / sizeof *c->list &&
+	    asprintf(&entry, "%s=%s", name, value) >= 0)
+		c->list[c->count++] = (struct gt_environ_change){.name = name, .entry = entry};
+}
+
 /* Set @name to "ours", or to "ours<separator>users". @twice: true to append @ours again at the
  * end */
-static void put_first(const char *name, const char *ours, char separator, bool twice)
+static void put_first(struct changes *c, const char *name, const char *ours, char separator,
+		      bool twice)
 {
 	const char *users = get_variable(name);
 	char text[3 * PATH_MAX];
@@ -68,7 +87,7 @@ static void put_first(const char *name, const char *ours, char separator, bool t
 	else
 		n = snprintf(text, sizeof text, "%s%c%s", ours, separator, users);
 	if (n < (int)sizeof text)
-		setenv(name, text, 1);
+		add_change(c, name, text);
 }
 
 /* Return true if @path can be added to a list unquoted, because readers of a list do not support
@@ -78,41 +97,42 @@ static bool can_stand_in(const char *path, char separator)
 	return !strchr(path, separator) && (separator != ' ' || !strpbrk(path, "\"\\"));
 }
 
-static void set_list(const struct gt_variable *v, const char *path)
+static void set_list(struct changes *c, const struct gt_variable *v, const char *path)
 {
 	/* A loader that has already read the variable is interposed, like all later loaders. This
 	 * happens in a running program, or when a library's constructor has called the loader. */
 	if (v->until && (gt_tools_late() || gt_mapped_defines(v->until, v->until_without)))
 		return;
 	if (can_stand_in(path, v->separator))
-		put_first(v->name, path, v->separator, v->ends);
+		put_first(c, v->name, path, v->separator, v->ends);
 }
 
-static void set_value(const struct gt_variable *v)
+static void set_value(struct changes *c, const struct gt_variable *v)
 {
 	if (v->saved && getenv(v->saved))
 		return;
 	if (v->saved)
-		setenv(v->saved, get_variable(v->name), 1);
-	setenv(v->name, v->value, 1);
+		add_change(c, v->saved, get_variable(v->name));
+	add_change(c, v->name, v->value);
 }
 
 /* Set all variables that are not set yet. @done: one bit per enum gt_domain whose variables are
  * set */
 static void set_environment(const char *path, uint64_t done)
 {
-	/* Variables that depend on the user's lists come first. */
-	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT; v++)
-		if (!(v->domains & done) && v->kind == GT_VARIABLE_DEFAULT && v->other &&
-		    *get_variable(v->other))
-			setenv(v->name, v->with_value, 0);
+	struct changes c = {.count = 0};
+
 	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT; v++)
 		if (v->domains & done)
 			continue;
 		else if (v->kind == GT_VARIABLE_LIST)
-			set_list(v, path);
+			set_list(&c, v, path);
 		else if (v->kind == GT_VARIABLE_VALUE)
-			set_value(v);
+			set_value(&c, v);
+		else if (v->kind == GT_VARIABLE_DEFAULT && v->other && *get_variable(v->other) &&
+			 !getenv(v->name))
+			add_change(&c, v->name, v->with_value);
+	gt_environ_publish(c.list, c.count);
 }
 
 static void attach_all(void)

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "sdk.h"
+#include "util/environ_publish.h"
 
 /* The linker exports an executable's symbol if a library on the link line refers to the symbol.
  * This reference therefore makes the function visible in an executable linked without -rdynamic. */
@@ -401,12 +402,17 @@ static rocprofiler_status_t add_later(rocprofiler_configure_func_t configure_fun
 SDK_EXPORT rocprofiler_status_t
 rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 {
+	static const struct gt_environ_change force = {
+		.name = "ROCPROFILER_REGISTER_FORCE_LOAD",
+		.entry = "ROCPROFILER_REGISTER_FORCE_LOAD=1",
+	};
+
 	if (atomic_load(&sdk_initialized) == SDK_DONE)
 		return add_later(configure_func);
 	if (atomic_load(&sdk_initialized) != SDK_NOT_YET || atomic_exchange(&is_forced, true))
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	forced = configure_func;
-	setenv("ROCPROFILER_REGISTER_FORCE_LOAD", "1", 1);
+	gt_environ_publish(&force, 1); /* other threads may call getenv() */
 	if (gputap_tool_add(&tool) == -EALREADY)
 		start_clients(NULL); /* the earlier start found no client, so initialise now */
 	return ROCPROFILER_STATUS_SUCCESS;

@@ -29,6 +29,7 @@
 #include "runtime/roctx_offer.h"
 #include "generated/rccl_taps.h"
 #include "tool/tool_load.h"
+#include "util/environ_publish.h"
 
 #pragma weak gputap_tool_add /* unit tests link without this function */
 
@@ -293,10 +294,11 @@ int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t insta
 
 #define INVOKE "rocprofiler_register_invoke_all_registrations"
 enum { REGISTER_SUCCESS = 0, REGISTER_DEADLOCK = 2, TRIES = 100, PAUSE_NS = 1000000 };
+enum { REGISTER_NO_VARIABLES = -1 }; /* the variables could not be set */
 
-static const char *const register_variables[] = {"ROCPROFILER_REGISTER_FORCE_LOAD",
-						 "ROCPROFILER_REGISTER_LIBRARY"};
-enum { REGISTER_VARIABLES = sizeof register_variables / sizeof *register_variables };
+static const char force[] = "ROCPROFILER_REGISTER_FORCE_LOAD=1",
+		  receiver[] = "ROCPROFILER_REGISTER_LIBRARY=";
+enum { FORCE, RECEIVER, REGISTER_VARIABLES };
 
 /* Return the name under which dlopen() finds this library, or NULL if another copy would be
  * opened. */
@@ -306,7 +308,7 @@ static const char *own_name(void)
 	Dl_info where;
 	void *handle;
 
-	if (!dladdr(register_variables, &where) || !where.dli_fname)
+	if (!dladdr(force, &where) || !where.dli_fname)
 		return NULL;
 	handle = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	if (!handle)
@@ -332,28 +334,39 @@ static int invoke_all(int (*invoke)(void))
 }
 
 /* Call @invoke with the variables set, and restore them, because children of the program inherit
- * them. */
+ * them. Other threads may call getenv() (util/environ_publish.h). */
 static int invoke_with_variables(int (*invoke)(void), const char *own)
 {
-	const char *values[REGISTER_VARIABLES] = {"1", own};
-	char *saved[REGISTER_VARIABLES];
-	int status;
+	static char receiver_entry[sizeof receiver + PATH_MAX]; /* written once */
+	struct gt_environ_change changes[REGISTER_VARIABLES] = {
+		[FORCE] = {.name = "ROCPROFILER_REGISTER_FORCE_LOAD", .entry = force},
+		[RECEIVER] = {.name = "ROCPROFILER_REGISTER_LIBRARY", .entry = receiver_entry},
+	};
+	const char *saved[REGISTER_VARIABLES];
+	int status = REGISTER_NO_VARIABLES;
 
+	if (!receiver_entry[0])
+		snprintf(receiver_entry, sizeof receiver_entry, "%s%s", receiver, own);
+	for (int i = 0; i < REGISTER_VARIABLES; i++)
+		saved[i] = gt_environ_entry(changes[i].name);
+	if (gt_environ_publish(changes, REGISTER_VARIABLES))
+		status = invoke_all(invoke);
 	for (int i = 0; i < REGISTER_VARIABLES; i++) {
-		const char *users = getenv(register_variables[i]);
-
-		saved[i] = users ? strdup(users) : NULL;
-		setenv(register_variables[i], values[i], 1);
+		changes[i].only_if = changes[i].entry;
+		changes[i].entry = saved[i];
 	}
-	status = invoke_all(invoke);
-	for (int i = 0; i < REGISTER_VARIABLES; i++) {
-		if (saved[i])
-			setenv(register_variables[i], saved[i], 1);
-		else
-			unsetenv(register_variables[i]);
-		free(saved[i]);
-	}
+	gt_environ_publish(changes, REGISTER_VARIABLES);
 	return status;
+}
+
+/* Return why the tables were not passed on; NULL: they were. */
+static const char *phrase_of(int status)
+{
+	switch (status) {
+	case REGISTER_SUCCESS: return NULL;
+	case REGISTER_NO_VARIABLES: return "the environment could not be changed";
+	default: return "librocprofiler-register refused to pass on their tables";
+	}
 }
 
 /* Add the taps that an earlier session did not request. Return false if no table is known. */
@@ -408,8 +421,8 @@ static void attach_kept(void)
 	else if (!own)
 		why = "libgputap cannot be opened by its name";
 	atomic_store(&is_repeated, true);
-	if (!why && invoke_with_variables(invoke, own) != REGISTER_SUCCESS)
-		why = "librocprofiler-register refused to pass on their tables";
+	if (!why)
+		why = phrase_of(invoke_with_variables(invoke, own));
 	atomic_store(&is_repeated, false);
 	dlclose(handle);
 	if (why && *why) {
