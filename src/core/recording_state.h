@@ -19,6 +19,8 @@ extern union gt_wiped {
 		_Atomic uint32_t control_lock; /* lock of tool_follow.c */
 		_Atomic uint32_t late_lock;    /* lock of late.c */
 		_Atomic uint32_t copies_lock;  /* lock of runtime/table_copies.c */
+		_Atomic uint32_t adopt_lock;   /* lock of runtime/hsa/hsa_adopt.c */
+		_Atomic uint32_t shared_lock;  /* lock of runtime/hsa/hsa_shared.c */
 		/* first epoch of this process, which has further ones if sessions attach to it one
 		 * after the other; 0: this process has no segment yet */
 		_Atomic uint32_t first_epoch;

@@ -25,14 +25,14 @@
  * a queue of another tool. No packet is inserted (a ring has no room for one), so times of packets
  * that share a signal are not known, as in a small proxy queue.
  *
- * Locking: one word, taken with signals blocked, by a thread that adopts. */
+ * Locking: gt_wiped.adopt_lock, taken with signals blocked, by a thread that adopts. */
 #include "runtime/hsa/hsa_adopt.h"
 
-#include <sched.h>
 #include <stdio.h>
 
 #include "core/late.h"
 #include "core/recording.h"
+#include "core/recording_state.h"
 #include "runtime/hsa/hsa_fault.h"
 #include "runtime/hsa/hsa_proxy.h"
 #include "runtime/hsa/hsa_queue_calls.h"
@@ -43,7 +43,6 @@
 
 enum { LEAVE_TRIES = 3, REFUSED_MOST = 64, BELL_PAGE = 8192 };
 
-static _Atomic uint32_t adopting; /* epoch of the process in which a thread adopts; 0: none */
 /* Queues that cannot be adopted, and are reported. */
 static const void *_Atomic refused[REFUSED_MOST];
 static uint32_t refused_count;
@@ -251,24 +250,15 @@ static struct gt_hsa_queue *find_or_adopt(struct gt_hsa_runtime *r, void *queue)
 	struct gt_thread *t = gt_thread_own();
 	struct gt_hsa_queue *q;
 	uint64_t before;
-	uint32_t holder;
 
 	if (!t || is_refused(queue))
 		return NULL;
 	gt_signals_block(&before);
-	for (;;) {
-		holder = atomic_load_explicit(&adopting, memory_order_relaxed);
-		if (holder != t->epoch && /* otherwise free, or held by a fork's parent */
-		    atomic_compare_exchange_weak_explicit(&adopting, &holder, t->epoch,
-							  memory_order_acquire,
-							  memory_order_relaxed))
-			break;
-		sched_yield();
-	}
+	gt_word_take(&gt_wiped.adopt_lock);
 	q = gt_hsa_queue_find(queue);
 	if (!q && !is_refused(queue))
 		q = adopt(r, queue, t);
-	atomic_store_explicit(&adopting, 0, memory_order_release);
+	atomic_store_explicit(&gt_wiped.adopt_lock, 0, memory_order_release);
 	gt_signals_restore(&before);
 	return q;
 }
@@ -330,7 +320,7 @@ static bool give_back(struct gt_hsa_queue *q)
 	const uint64_t until = gt_hsa_boottime_ns() + RING_NS;
 	uint64_t write;
 
-	while (gt_hsa_ring_enter(&q->ring, (uintptr_t)&adopting) == GT_HSA_RING_BUSY) {
+	while (gt_hsa_ring_enter(&q->ring, (uintptr_t)refused) == GT_HSA_RING_BUSY) {
 		if (gt_hsa_boottime_ns() > until)
 			return false;
 		gt_hsa_sleep_ns(GT_HSA_MS / 20);

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "core/recording.h"
+#include "core/recording_state.h"
 #include "runtime/hsa/hsa_signal.h"
 
 enum { BITS = 12, ROW = 8, ENTRIES = 1 << BITS };
@@ -16,31 +17,19 @@ struct shared_signal {
 	struct gt_hsa_times times; /* times of the copy that completed most recently */
 };
 
-/* The lock protects all of these except the atomic counts. */
+/* gt_wiped.shared_lock protects all of these except the atomic counts. */
 static struct shared_signal entries[ENTRIES + ROW];
 static _Atomic uint32_t used;       /* number of entries in use */
-static _Atomic uint32_t locker;     /* process that holds the lock; 0: none */
 static _Atomic uint32_t handing_on; /* number of threads about to decrement a signal */
 
 static void lock_entries(void)
 {
-	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
-
-	for (;;) {
-		uint32_t holder = atomic_load_explicit(&locker, memory_order_relaxed);
-
-		if (holder != epoch && /* otherwise free, or held by a fork's parent */
-		    atomic_compare_exchange_weak_explicit(&locker, &holder, epoch,
-							  memory_order_acquire,
-							  memory_order_relaxed))
-			return;
-		sched_yield();
-	}
+	gt_word_take(&gt_wiped.shared_lock);
 }
 
 static void unlock_entries(void)
 {
-	atomic_store_explicit(&locker, 0, memory_order_release);
+	atomic_store_explicit(&gt_wiped.shared_lock, 0, memory_order_release);
 }
 
 /* Find the entry of a signal. @signal: 0: find a free entry in the row of @row_of. The caller must
@@ -131,7 +120,7 @@ static void forget(uint64_t signal)
 
 	if (!e)
 		return;
-	is_own = e->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	is_own = gt_recording_owns(e->epoch);
 	free_entry(e);
 	unlock_entries();
 	while (is_own && atomic_load_explicit(&handing_on, memory_order_acquire))
