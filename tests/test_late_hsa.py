@@ -74,3 +74,24 @@ def test_a_runtime_that_is_shut_down_and_begun_again_is_still_traced(attach):
     found = collections.Counter(r["operation"] for r in rows if r["kind"] == "call")
     assert (found["hsa_queue_create"], found["hsa_shut_down"]) == (1, 2)
     assert not info["dropped"]
+
+
+def check_that_memory_is_named(info):
+    found = [e["text"] for e in info["events"] if "write index or doorbell in memory" in e["text"]]
+    assert len(found) == 1
+
+
+def test_packets_that_are_reserved_in_memory_are_named_and_harm_nothing(attach):
+    rows, info = attach("memory")
+    kernels = sorted((r for r in rows if r["kind"] == "device"), key=lambda r: int(r["start_ns"]))
+    grids = [int(r["global_x"]) for r in kernels]
+    assert grids[:COUNT] == list(range(1, COUNT + 1))
+    # of the others, those that were reserved through functions, until the queue is given back
+    assert all(grid > COUNT and grid % 2 for grid in grids[COUNT:])
+    check_that_memory_is_named(info)
+
+
+def test_packets_whose_doorbell_is_rung_in_memory_are_named_and_harm_nothing(attach):
+    rows, info = attach("bell")
+    check_kernels(rows)
+    check_that_memory_is_named(info)

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_late CODE_OBJECT LIBRARY FOLDER [again]: uses HSA for a while, attaches to the session, and
- * submits kernels to the queue that it has: `BEFORE` before, then `COUNT` with increasing grids, in
- * the three ways in which programs reserve packets, a third of them with a signal of their own.
- * `again` shuts the runtime down afterwards, and does all of it again. */
+/* hsa_late CODE_OBJECT LIBRARY FOLDER [again|memory|bell]: uses HSA for a while, attaches to the
+ * session, and submits kernels to the queue that it has: `BEFORE` before, then `COUNT` with
+ * increasing grids, in the three ways in which programs reserve packets, a third of them with a
+ * signal of their own.
+ *   again   shuts the runtime down afterwards, and does all of it again
+ *   memory  goes on with `COUNT` kernels, and reserves every other one by changing the queue's write
+ *           index in memory
+ *   bell    goes on with 3 kernels, for which it rings the doorbell in memory */
 #include <dlfcn.h>
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/amd_hsa_signal.h>
 #include <string.h>
 
 #include "hsa_program.h"
 
 enum { BEFORE = 7, COUNT = 90, PACKETS = 64 };
 
-static uint64_t reserve(hsa_queue_t *queue, int i)
+static uint64_t reserve_by_function(hsa_queue_t *queue, int i)
 {
 	uint64_t index = hsa_queue_load_write_index_relaxed(queue);
 
@@ -22,6 +28,26 @@ static uint64_t reserve(hsa_queue_t *queue, int i)
 			exit(2);
 		return index;
 	}
+}
+
+static enum { BY_FUNCTIONS, IN_MEMORY, BELL_IN_MEMORY } way;
+
+static uint64_t reserve(hsa_queue_t *queue, int i)
+{
+	if (way == IN_MEMORY && i % 2)
+		return __atomic_fetch_add(&((amd_queue_t *)queue)->write_dispatch_id, 1,
+					  __ATOMIC_ACQ_REL);
+	return reserve_by_function(queue, i);
+}
+
+static void ring(const hsa_queue_t *queue, uint64_t index)
+{
+	if (way == BELL_IN_MEMORY)
+		__atomic_store_n(
+			((amd_signal_t *)queue->doorbell_signal.handle)->hardware_doorbell_ptr,
+			index, __ATOMIC_RELEASE);
+	else
+		hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
 }
 
 static void submit(hsa_queue_t *queue, uint64_t kernel, int i, hsa_signal_t done)
@@ -39,7 +65,7 @@ static void submit(hsa_queue_t *queue, uint64_t kernel, int i, hsa_signal_t done
 			 (uint32_t)d.setup << 16 | HSA_PACKET_TYPE_KERNEL_DISPATCH | BARRIER_BIT |
 				 SYSTEM_FENCES,
 			 __ATOMIC_RELEASE);
-	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+	ring(queue, index);
 }
 
 static void submit_all(hsa_queue_t *queue, uint64_t kernel, int from, int count)
@@ -73,13 +99,18 @@ static void attach(const char *library, const char *folder)
 	fflush(stdout);
 }
 
+static int is(const char *word, const char *other)
+{
+	return word && !strcmp(word, other);
+}
+
 int main(int argc, char **argv)
 {
 	struct hsa_program p;
 	hsa_queue_t *queue;
 	uint64_t kernel;
 
-	for (int round = 0; round < (argc > 4 ? 2 : 1); round++) {
+	for (int round = 0; round < (is(argv[4], "again") ? 2 : 1); round++) {
 		memset(&p, 0, sizeof p);
 		hsa_program_start(&p);
 		hsa_program_load(&p, argv[1]);
@@ -90,6 +121,11 @@ int main(int argc, char **argv)
 			attach(argv[2], argv[3]);
 		}
 		submit_all(queue, kernel, 0, COUNT);
+		way = is(argv[4], "memory") ? IN_MEMORY
+		      : is(argv[4], "bell") ? BELL_IN_MEMORY
+					    : way;
+		for (int i = 0; way && i < (way == IN_MEMORY ? COUNT : 3); i++)
+			submit_all(queue, kernel, COUNT + i, 1);
 		MUST(hsa_queue_destroy(queue));
 		MUST(hsa_shut_down());
 	}

@@ -11,6 +11,8 @@
 void gt_hsa_adopt_begin(void);
 /* Return true after gt_hsa_adopt_begin(). */
 bool gt_hsa_adopts(void);
+/* Name adopted queues to which the program has submitted packets in memory. */
+void gt_hsa_adopt_finish(void);
 /* Give adopted queues back to the program, and adopt no more. Threads of the program that use such
  * a queue wait meanwhile. If a thread gets no processor in three attempts, the queues stay
  * followed. */

@@ -108,7 +108,10 @@ static void detach_runtimes(void)
 	gt_hsa_helper_rest();
 }
 
-GT_PROVIDE(gt_late) = {.name = "hsa", .attach = attach_runtimes, .detach = detach_runtimes};
+GT_PROVIDE(gt_late) = {.name = "hsa",
+		       .attach = attach_runtimes,
+		       .finish = gt_hsa_adopt_finish,
+		       .detach = detach_runtimes};
 
 /* Attach a runtime that the program has opened since. */
 static void follow_mapped(void)

@@ -230,6 +230,8 @@ bool gt_hsa_proxy_look(struct gt_hsa_queue *q)
 	bool rung = q->proxy && atomic_load_explicit(&q->bell->value, memory_order_relaxed) != REST,
 	     holds = holds_packets(q);
 
+	if (gt_unlikely(q->ring.in_place))
+		q->adopted.look(q, GT_HSA_LOOK_IN_HELPER);
 	if (gt_unlikely(atomic_load_explicit(&q->callbacks.running, memory_order_relaxed)))
 		gt_hsa_check_callback(q);
 	if (gt_likely(!rung &&
@@ -246,6 +248,8 @@ bool gt_hsa_proxy_look(struct gt_hsa_queue *q)
 static inline GT_IN_LINE void ring_doorbell(struct gt_hsa_queue *q, uint64_t index)
 {
 	last_used.asks = NO_QUEUE;
+	if (gt_unlikely(q->ring.in_place))
+		q->adopted.look(q, GT_HSA_LOOK_AT_USE);
 	gt_hsa_on_doorbell(q, index);
 }
 
@@ -316,10 +320,16 @@ static struct gt_hsa_runtime *runtime_of(const struct gt_tap *tap)
 static struct gt_hsa_queue *find_or_adopt(const struct gt_tap *tap, const void *queue)
 {
 	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
-	gt_hsa_adopt_fn *adopt =
-		q ? NULL : atomic_load_explicit(&gt_hsa_adopt_queue, memory_order_acquire);
+	gt_hsa_adopt_fn *adopt;
 
-	return gt_unlikely(adopt != NULL) ? adopt(runtime_of(tap), (void *)(uintptr_t)queue) : q;
+	if (gt_likely(q && !q->ring.in_place))
+		return q;
+	if (q) {
+		q->adopted.look(q, GT_HSA_LOOK_AT_USE);
+		return q;
+	}
+	adopt = atomic_load_explicit(&gt_hsa_adopt_queue, memory_order_acquire);
+	return gt_unlikely(adopt != NULL) ? adopt(runtime_of(tap), (void *)(uintptr_t)queue) : NULL;
 }
 
 #define LOAD_WRITE(f)                                                                             \
@@ -371,7 +381,8 @@ static __attribute__((noinline)) uint64_t add_slowly(const struct gt_tap *tap, c
 	if (gt_unlikely(!q))
 		return ((gt_hsa_core_hsa_queue_add_write_index_relaxed_fn *)tap->real)(queue,
 										       value);
-	last_used.q = q;
+	if (gt_likely(!q->ring.in_place)) /* otherwise find_or_adopt() must look each time */
+		last_used.q = q;
 	from = atomic_fetch_add_explicit(q->ring.theirs_write, value, memory_order_acq_rel);
 	if (gt_unlikely(!note_plain(q, from, value)))
 		return note_slowly(q, from, value);

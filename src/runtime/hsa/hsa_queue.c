@@ -122,6 +122,18 @@ void gt_hsa_queue_renew(struct gt_hsa_queue *q, struct gt_thread *t)
 	set_session(q, t);
 }
 
+void gt_hsa_queue_wait_for_leave(const void *handle)
+{
+	struct gt_hsa_queue *q =
+		atomic_load_explicit(gt_hsa_queue_bucket(handle), memory_order_acquire);
+
+	for (; q; q = q->hash_next)
+		while (q->handle == handle &&
+		       atomic_load_explicit(&q->state, memory_order_acquire) ==
+			       GT_HSA_QUEUE_LEAVING)
+			gt_hsa_sleep_ns(GT_HSA_MS / 20);
+}
+
 void gt_hsa_queue_forget(const void *handle)
 {
 	struct gt_hsa_queue *q =

@@ -52,14 +52,25 @@ struct gt_hsa_attention {
 	uint64_t gone_seen;
 };
 
+/* When to look at an adopted queue: before the program uses an index or the doorbell; in the helper; before
+ * the queue or the session ends. */
+enum gt_hsa_adopt_look { GT_HSA_LOOK_AT_USE, GT_HSA_LOOK_IN_HELPER, GT_HSA_LOOK_AT_END };
+
 /* State of a queue that the program created before gputap was there (hsa_adopt.c). */
 struct gt_hsa_adopted {
-	_Atomic uint64_t write; /* the program's write index */
-	_Atomic uint64_t taken; /* number of packets copied to the ring in between */
-	_Atomic uint64_t next;  /* write index of the ring in between */
-	uint64_t handed;        /* number of packets that the device may process */
-	bool was_profiled;      /* true if the program had enabled profiling */
-	bool names_shared;      /* true once activities that share a signal were reported */
+	_Atomic uint64_t write;  /* the program's write index */
+	_Atomic uint64_t taken;  /* number of packets copied to the ring in between */
+	_Atomic uint64_t next;   /* write index of the ring in between */
+	_Atomic uint64_t handed; /* number of packets that the device may process */
+	/* true once the program was found to submit by changing the write index in memory */
+	_Atomic uint32_t in_memory;
+	_Atomic uint32_t names_memory; /* true once that was reported */
+	/* Used by the helper: number of packets copied when it last looked, since when there are
+	 * further ones that nobody rings for (0: there are none), and when to give the queue back */
+	uint64_t taken_seen, stuck_ns, leave_ns;
+	bool was_profiled; /* true if the program had enabled profiling */
+	bool names_shared; /* true once activities that share a signal were reported */
+	void (*look)(struct gt_hsa_queue *q, enum gt_hsa_adopt_look when);
 };
 
 /* Current or latest change of a queue's scratch memory. */
@@ -132,6 +143,8 @@ static inline struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
 	return q;
 }
 
+/* Wait while the queue is given back to the program. */
+void gt_hsa_queue_wait_for_leave(const void *handle);
 /* End the queue's entry if the queue was given back to the program, which has destroyed it now. */
 void gt_hsa_queue_forget(const void *handle);
 

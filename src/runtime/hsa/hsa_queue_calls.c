@@ -205,9 +205,11 @@ int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue)
 {
 	gt_hsa_core_hsa_queue_destroy_fn *real =
 		(gt_hsa_core_hsa_queue_destroy_fn *)call->tap->real;
-	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
+	struct gt_hsa_queue *q;
 	int status;
 
+	gt_hsa_queue_wait_for_leave(queue);
+	q = gt_hsa_queue_find(queue);
 	if (!q) {
 		status = real(queue);
 		if (status == GT_HSA_SUCCESS)
@@ -216,6 +218,8 @@ int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue)
 	}
 	if (--q->users)
 		return real(q->real);
+	if (gt_unlikely(q->ring.in_place))
+		q->adopted.look(q, GT_HSA_LOOK_AT_END);
 	atomic_store_explicit(&q->state, GT_HSA_QUEUE_CLOSING, memory_order_seq_cst);
 	wait_for_worker(q);
 	status = real(q->real);

@@ -22,12 +22,14 @@ void gt_hsa_ring_begin(struct gt_hsa_ring *r)
 
 void gt_hsa_ring_begin_in_place(struct gt_hsa_ring *r)
 {
-	uint64_t next = atomic_load_explicit(r->write, memory_order_relaxed);
-
 	begin_ring(r);
-	for (uint64_t i = 1; i <= r->origin_mask + 1; i++) /* packets that were not followed */
-		atomic_store_explicit(&r->origin[(next - i) & r->origin_mask], next - i + 1,
-				      memory_order_relaxed);
+}
+
+void gt_hsa_ring_skip(struct gt_hsa_ring *r, uint64_t index)
+{
+	r->taken = r->last = r->notified = index;
+	atomic_store_explicit(r->theirs_read, index, memory_order_release);
+	atomic_store_explicit(r->write, index, memory_order_release);
 }
 
 void gt_hsa_ring_insert(struct gt_hsa_ring *r, const union gt_hsa_packet *packet)

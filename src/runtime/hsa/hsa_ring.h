@@ -89,6 +89,10 @@ void gt_hsa_ring_begin(struct gt_hsa_ring *ring);
  * *ring->theirs_write, *ring->write and *ring->theirs_read are the index of the next packet. */
 void gt_hsa_ring_begin_in_place(struct gt_hsa_ring *ring);
 
+/* Pass over packets up to @index that are in the program's ring, and belong to the device already.
+ * Called by the worker of a ring that is in use by the device. */
+void gt_hsa_ring_skip(struct gt_hsa_ring *ring, uint64_t index);
+
 /* Return the number of program packets that the device has taken. */
 static inline uint64_t gt_hsa_ring_read(const struct gt_hsa_ring *ring)
 {
@@ -96,8 +100,8 @@ static inline uint64_t gt_hsa_ring_read(const struct gt_hsa_ring *ring)
 
 	do {
 		read = atomic_load_explicit(ring->read, memory_order_acquire);
-		if (__builtin_expect(!read, 0))
-			return 0;
+		if (__builtin_expect(!read || ring->in_place, 0)) /* or all indices are equal */
+			return read;
 		gone = atomic_load_explicit(&ring->origin[(read - 1) & ring->origin_mask],
 					    memory_order_acquire);
 		write = atomic_load_explicit(ring->write, memory_order_relaxed);
