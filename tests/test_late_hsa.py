@@ -95,3 +95,10 @@ def test_packets_whose_doorbell_is_rung_in_memory_are_named_and_harm_nothing(att
     rows, info = attach("bell")
     check_kernels(rows)
     check_that_memory_is_named(info)
+
+
+def test_kernels_that_share_a_signal_are_counted_with_that_reason(attach):
+    _, info = attach("share")
+    assert [e for e in info["events"] if "share a completion signal" in e["text"]]
+    found = {why: n for why, n in info["dropped_by_reason"].items() if n}
+    assert list(found) == ["completion signal shared"] and 0 < found["completion signal shared"] <= 4

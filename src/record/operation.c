@@ -419,6 +419,7 @@ const char *gt_drop_reason_name(enum gt_drop_reason why)
 		[GT_DROP_CORRUPT] = "corrupt",
 		[GT_DROP_OUTPUT] = "output full",
 		[GT_DROP_TOOL] = "wrong or dropped in the plug-in",
+		[GT_DROP_SIGNAL] = "completion signal shared",
 	};
 
 	return NAME_OF(names, why);

@@ -539,6 +539,9 @@ enum gt_drop_reason {
 	 * it */
 	GT_DROP_OUTPUT,
 	GT_DROP_TOOL, /* plug-in record that was invalid, or that the plug-in dropped */
+	/* GPU activity: its completion signal is used for others in flight, and gputap could not
+	 * give it another one */
+	GT_DROP_SIGNAL,
 	GT_DROP_REASON_COUNT
 };
 

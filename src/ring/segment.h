@@ -67,7 +67,7 @@
 #include "util/rank.h"
 
 #define GT_SEGMENT_MAGIC      UINT64_C(0x314e474552505447) /* "GTPREGN1" */
-#define GT_SEGMENT_VERSION    11u
+#define GT_SEGMENT_VERSION    12u
 #define GT_BLOCK_HEADER_BYTES 64u
 #define GT_BLOCK_NONE         0u /* block numbers start at 1 */
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_late CODE_OBJECT LIBRARY FOLDER [again|memory|bell]: uses HSA for a while, attaches to the
+/* hsa_late CODE_OBJECT LIBRARY FOLDER [again|memory|bell|share]: uses HSA for a while, attaches to the
  * session, and submits kernels to the queue that it has: `BEFORE` before, then `COUNT` with
  * increasing grids, in the three ways in which programs reserve packets, a third of them with a
  * signal of their own.
  *   again   shuts the runtime down afterwards, and does all of it again
- *   memory  goes on with `COUNT` kernels, and reserves every other one by changing the queue's write
- *           index in memory
- *   bell    goes on with 3 kernels, for which it rings the doorbell in memory */
+ *   memory  then submits `COUNT` further kernels, and reserves every other one by changing the
+ *           queue's write index in memory
+ *   share   then submits 4 further kernels that share a signal
+ *   bell    then submits 3 further kernels, and rings the doorbell in memory */
 #include <dlfcn.h>
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
@@ -99,6 +100,21 @@ static void attach(const char *library, const char *folder)
 	fflush(stdout);
 }
 
+/* Submit kernels that share a signal, before the first one can complete. */
+static void share(hsa_queue_t *queue, uint64_t kernel)
+{
+	hsa_signal_t gate = hsa_program_signal(1), done = hsa_program_signal(4);
+	hsa_barrier_and_packet_t wait = {.dep_signal = {gate}};
+
+	hsa_program_put(queue, &wait, HSA_PACKET_TYPE_BARRIER_AND | BARRIER_BIT | SYSTEM_FENCES);
+	for (int i = 0; i < 4; i++)
+		submit(queue, kernel, COUNT + i, done);
+	hsa_signal_store_screlease(gate, 0);
+	hsa_program_wait(done);
+	MUST(hsa_signal_destroy(done));
+	MUST(hsa_signal_destroy(gate));
+}
+
 static int is(const char *word, const char *other)
 {
 	return word && !strcmp(word, other);
@@ -126,6 +142,8 @@ int main(int argc, char **argv)
 					    : way;
 		for (int i = 0; way && i < (way == IN_MEMORY ? COUNT : 3); i++)
 			submit_all(queue, kernel, COUNT + i, 1);
+		if (is(argv[4], "share"))
+			share(queue, kernel);
 		MUST(hsa_queue_destroy(queue));
 		MUST(hsa_shut_down());
 	}

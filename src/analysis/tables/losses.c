@@ -125,6 +125,7 @@ const char *losses_advice(enum gt_drop_reason why)
 	case GT_DROP_FULL: return "a larger --buffer, --when-full or --threads may help";
 	case GT_DROP_TOO_LONG: return "a larger --block-size allows longer records";
 	case GT_DROP_POOL: return "fewer activities in flight at once help";
+	case GT_DROP_SIGNAL: return "a signal of its own for each kernel helps";
 	case GT_DROP_TOOL: return "the vendor must fix the plug-in; 'gputap plugin check' tests it";
 	default: return NULL;
 	}

@@ -21,7 +21,8 @@ void gt_hsa_activity_write(const struct gt_hsa_activity *w, const struct gt_hsa_
 		return;
 	}
 	if (!times) {
-		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_RUNTIME);
+		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE,
+			w->flags & GT_HSA_ACTIVITY_SHARES ? GT_DROP_SIGNAL : GT_DROP_RUNTIME);
 		return;
 	}
 	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);

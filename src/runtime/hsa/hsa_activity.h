@@ -11,6 +11,7 @@
 enum gt_hsa_activity_flags {
 	GT_HSA_ACTIVITY_RECORDED = 1,  /* if clear, the activity is only reported to tools */
 	GT_HSA_ACTIVITY_BY_ENGINE = 2, /* a copy made by a copy engine, not by a kernel */
+	GT_HSA_ACTIVITY_SHARES = 4,    /* GT_DROP_SIGNAL */
 };
 
 /* Description of an activity. The submitting thread writes it before the activity becomes pending

@@ -24,12 +24,13 @@
  * A program or a kernel may also change the device's write index, or its doorbell, in memory. Such
  * packets are the device's at once, and not recorded. gputap finds that the write index is not the
  * one that it has stored, or that the read index is larger (look_at_queue()). It continues after
- * those packets, names the queue, and gives it back soon. Packets of both kinds that are reserved at
- * the same time may get the same place; one of them is lost then. If a device ignores the doorbell
- * because of the write index, the helper hands the packets over after a while.
+ * those packets, names the queue, and gives it back soon. Packets of both kinds that are reserved
+ * at the same time may get the same place; one of them is lost then. If a device ignores the
+ * doorbell because of the write index, the helper hands the packets over after a while.
  *
- * Not followed: a queue whose packets are all submitted in memory; a queue of another tool. No packet is inserted (a ring has no room for one), so times of packets
- * that share a signal are not known, as in a small proxy queue.
+ * Not followed: a queue whose packets are all submitted in memory; a queue of another tool. No
+ * packet is inserted (a ring has no room for one), so times of packets that share a signal are not
+ * known, as in a small proxy queue (GT_DROP_SIGNAL).
  *
  * Locking: gt_wiped.adopt_lock, taken with signals blocked, by a thread that adopts. */
 #include "runtime/hsa/hsa_adopt.h"

@@ -30,6 +30,7 @@ static enum gt_hsa_completion choose_signal(struct gt_hsa_queue *q, struct gt_hs
 	slot->watch.signal = slot->ours;
 	if (gt_unlikely(!gt_hsa_ring_is_large(&q->ring))) {
 		report_unknown(q);
+		slot->activity.flags |= GT_HSA_ACTIVITY_SHARES;
 		return GT_HSA_UNKNOWN;
 	}
 	*completion = (uintptr_t)slot->ours;

@@ -52,8 +52,8 @@ struct gt_hsa_attention {
 	uint64_t gone_seen;
 };
 
-/* When to look at an adopted queue: before the program uses an index or the doorbell; in the helper; before
- * the queue or the session ends. */
+/* When to look at an adopted queue: before the program uses an index or the doorbell; in the
+ * helper; before the queue or the session ends. */
 enum gt_hsa_adopt_look { GT_HSA_LOOK_AT_USE, GT_HSA_LOOK_IN_HELPER, GT_HSA_LOOK_AT_END };
 
 /* State of a queue that the program created before gputap was there (hsa_adopt.c). */
