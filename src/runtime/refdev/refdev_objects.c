@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* See refdev_objects.h. Entries are looked up without a lock, added with a lock, and never removed,
- * because the runtime numbers a device's streams and graphs and does not reuse the numbers. A
- * fork's child has no device, so nothing is written again in the child. */
+ * because the runtime numbers a device's streams and graphs and does not reuse the numbers. Their
+ * records are written again in each further session, and in the child of a fork, which has no
+ * device and does not refer to them. */
 #include "runtime/refdev/refdev_objects.h"
 
 #include <stdatomic.h>
@@ -26,6 +27,7 @@ struct object_entry {
 
 struct clock_schedule {
 	_Atomic uint64_t next_ns, pause_ns;
+	_Atomic uint32_t epoch; /* session whose capture the readings are in */
 };
 
 static _Atomic(struct object_entry *) buckets[BUCKETS];
@@ -90,8 +92,13 @@ static uint64_t number_of_handle(struct gt_thread *t, const struct named_object 
 	}
 	gt_core_unlock();
 	if (e && e->number) {
-		gt_object_write(t, what->type, GT_DOMAIN_REFDEV, e->number, what->handle,
-				what->parent, text);
+		gt_fork_replay_add(t,
+				   &(struct gt_object){.type = what->type,
+						       .domain = GT_DOMAIN_REFDEV,
+						       .number = e->number,
+						       .handle = what->handle,
+						       .parent = what->parent},
+				   text);
 		if (what->type != GT_OBJECT_GRAPH)
 			notify_object(what, e->number);
 	}
@@ -166,6 +173,11 @@ void gt_refdev_read_clock(const struct gt_table *table, struct gt_thread *t, int
 	if (!r || !t)
 		return;
 	now = gt_clock_ns(CLOCK_MONOTONIC);
+	if (gt_unlikely(atomic_load_explicit(&r->epoch, memory_order_relaxed) != t->epoch)) {
+		atomic_store_explicit(&r->epoch, t->epoch, memory_order_relaxed);
+		atomic_store_explicit(&r->pause_ns, 0, memory_order_relaxed);
+		atomic_store_explicit(&r->next_ns, 0, memory_order_relaxed);
+	}
 	next = atomic_load_explicit(&r->next_ns, memory_order_relaxed);
 	if (now < next)
 		return;
