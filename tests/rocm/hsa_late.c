@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_late CODE_OBJECT LIBRARY FOLDER [again|memory|bell|share]: uses HSA for a while, attaches to the
- * session, and submits kernels to the queue that it has: `BEFORE` before, then `COUNT` with
+/* hsa_late CODE_OBJECT LIBRARY FOLDER [again|memory|bell|share]: uses HSA for a while, attaches to
+ * the session, and submits kernels to the queue that it has: `BEFORE` before, then `COUNT` with
  * increasing grids, in the three ways in which programs reserve packets, a third of them with a
  * signal of their own.
  *   again   shuts the runtime down afterwards, and does all of it again
