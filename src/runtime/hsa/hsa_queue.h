@@ -65,8 +65,8 @@ struct gt_hsa_adopted {
 	/* true once the program was found to submit by changing the write index in memory */
 	_Atomic uint32_t in_memory;
 	_Atomic uint32_t names_memory; /* true once that was reported */
-	/* Used by the helper: number of packets copied when it last looked, since when there are
-	 * further ones that nobody rings for (0: there are none), and when to give the queue back */
+	/* Used by the helper: number of packets copied at its last look; since when there have been
+	 * further ones that nobody rings for (0: there are none); when to give the queue back */
 	uint64_t taken_seen, stuck_ns, leave_ns;
 	bool was_profiled; /* true if the program had enabled profiling */
 	bool names_shared; /* true once activities that share a signal were reported */
