@@ -279,7 +279,7 @@ def test_threads_that_launch_during_the_attach(build, way, threads):
         assert len({k["id"] for k in kernels}) == len(kernels)
 
 
-@pytest.mark.parametrize("sessions", [10, pytest.param(200, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("sessions", [5, pytest.param(50, marks=pytest.mark.deep)])
 def test_many_sessions_do_not_disturb_threads_that_launch(build, way, sessions):
     with Program(build, way) as program:
         program.tell("threads 4")
