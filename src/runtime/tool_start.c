@@ -30,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/context.h"
@@ -103,7 +104,7 @@ static bool is_running(void)
 {
 	static _Atomic bool known;
 
-	if (!atomic_load(&known) && (gettid() != getpid() || is_program_entered()))
+	if (!atomic_load(&known) && (syscall(SYS_gettid) != getpid() || is_program_entered()))
 		atomic_store(&known, true);
 	return atomic_load(&known);
 }
