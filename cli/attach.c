@@ -69,7 +69,7 @@ static const char detach_help[] =
 	"End the session of `gputap attach` that records process PID. The process\n"
 	"continues without gputap, and the capture is complete when this command returns.\n"
 	"PID is a recorded process or that of `gputap attach`; the name of the session's\n"
-	"capture is accepted, too. Only the owner of a session and root can access it.\n"
+	"capture also works. Only the owner of a session and root can access it.\n"
 	"\n"
 	"Examples\n"
 	"  gputap detach 4711            the session of process 4711\n"

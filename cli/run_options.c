@@ -345,7 +345,7 @@ static int exists(const struct run_request *r)
 	return GT_EXIT_FAILURE;
 }
 
-/* Choose NAME.PID.gputap, or for further captures of a running process NAME.PID.2.gputap, .. */
+/* Choose NAME.PID.gputap, or for further captures of a running process NAME.PID.2.gputap, ... */
 static void choose_name(struct run_request *r)
 {
 	const char *slash = strrchr(r->argv[0], '/'), *name = slash ? slash + 1 : r->argv[0];

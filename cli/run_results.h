@@ -25,7 +25,7 @@ void run_results_way_out(const struct run_request *r, int error);
 
 /* Add names to the recorded call stacks. */
 void run_results_name_stacks(struct run_request *r);
-/* Let snapshots of the session have names in their call stacks, too. */
+/* Let snapshots of the session have names in their call stacks as well. */
 void run_results_name_snapshots(struct run_request *r);
 
 #endif

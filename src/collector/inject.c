@@ -343,7 +343,7 @@ static bool sees_library(const struct inject *i)
 	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
-/* The worker opens a memfd by its name in /proc. */
+/* The worker opens a memfd through its name in /proc. */
 static bool sees_proc(const struct inject *i)
 {
 	char path[PATH_BYTES];

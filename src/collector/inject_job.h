@@ -91,7 +91,7 @@ struct gt_inject_job {
 	uint64_t signals;      /* the set that contains `signal` alone */
 	int32_t state;
 	int32_t created;    /* result of pthread_create(); -1: not known yet */
-	int32_t signal;     /* tells gputap that pthread_create() has returned */
+	int32_t signal;     /* notifies gputap of the end of pthread_create() */
 	uint32_t mxcsr;     /* control word of the floating-point unit for the worker */
 	int32_t failed;     /* 0, NOT_LOADED or NO_FUNCTION */
 	int32_t answer;     /* of the library's function */

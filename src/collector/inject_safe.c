@@ -6,14 +6,14 @@
  *     signal handler's: a handler may have interrupted malloc(), and what it interrupted is known
  *     only from registers that the handler may change.
  *  2. The innermost frame is either the program's own code, or a system call that waits. Anywhere
- *     else in libc, a function without a frame of its own may have been called from malloc.
+ *     else in libc, a function without a separate frame may have been called from malloc.
  *  3. If unwinding stops halfway (generated code, missing tables), or there are frames of a module
  *     that an allocator was linked into, the thread must wait in a call that neither malloc nor the
  *     dynamic linker makes. Then it is not in malloc. Malloc calls nothing that could call back,
  *     except through a signal: no word on the whole stack may be the address to which a signal
  *     handler returns.
  *
- * Code without unwinding tables is skipped by its frame pointers. Frames may be missing
+ * Code without unwinding tables is skipped with its frame pointers. Frames may be missing
  * then, but none of malloc, which calls no such code. */
 #include "collector/inject_safe.h"
 

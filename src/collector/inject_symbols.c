@@ -122,7 +122,7 @@ static bool is_name(const struct gt_inject_symbols *s, const ElfW(Sym) * y, cons
 	       !memcmp(s->names + y->st_name, name, bytes);
 }
 
-/* Find by the hash table, as the dynamic linker does. Return the symbol's index; 0: none. */
+/* Find with the hash table, as the dynamic linker does. Return the symbol's index; 0: none. */
 static size_t find_hashed(const struct gt_inject_symbols *s, const char *name)
 {
 	const uint32_t *h = s->hash, *buckets = h + GNU_HASH_WORDS + (size_t)h[2] * 2,

@@ -271,7 +271,7 @@ bool gt_inject_target_find_passed(struct gt_inject_target *t, const char *name, 
 	return false;
 }
 
-/* Read the path of the program's dynamic linker. Return false if it has none. */
+/* Read the path of the dynamic linker. Return false if the program has none. */
 static bool read_interpreter(pid_t pid, char path[PATH_MAX])
 {
 	ElfW(Phdr) segments[HEADERS_MOST];

@@ -15,7 +15,7 @@ struct gt_exec_shell {
  * gt_exec_shell_begin() - let a shell that system() or popen() starts join the session
  * libc starts the shell with the process's own environment, which lacks gputap's variables and must
  * not change, because other threads read it. So the shell sets them and executes itself again:
- *   export NAME='value'; .. exec /bin/sh -c 'COMMAND'
+ *   export NAME='value'; ... exec /bin/sh -c 'COMMAND'
  * Call gt_exec_shell_end() after the shell was started. Thread: any. Signal: safe.
  */
 void gt_exec_shell_begin(struct gt_exec_shell *s, const char *command);

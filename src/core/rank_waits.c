@@ -6,7 +6,7 @@
 #include "core/recording.h"
 
 /* Return the entry of a communicator. @adds: take an entry if the communicator has none. Return
- * NULL if there is no entry, or all entries are taken by others. */
+ * NULL without an entry, or if all entries are taken by others. */
 static struct gt_communicator *find_communicator(enum gt_domain domain, uint64_t handle, bool adds)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);

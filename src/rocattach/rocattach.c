@@ -10,7 +10,7 @@
  * Between the calls nothing is traced or stopped; AMD's library holds the process's thread
  * "rocp-bg-attach" meanwhile. The libraries are those next to this library.
  *
- * One client at a time attaches to a process. If the client ends without a detach, the tools go on
+ * One client at a time attaches to a process. If the client ends without a detach, the tools stay
  * until the next client attaches.
  *
  * Locking: one lock around each function. Nothing is printed except errors. */

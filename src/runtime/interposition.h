@@ -45,7 +45,7 @@ enum {
 	GT_ATTACH_FREE = 0,
 	GT_ATTACH_LAYER = 1 /* LAYER: in use by another interception method */,
 	GT_ATTACH_ARMED = 2,
-	/* in use for a table in a running program, beside interposed libraries */
+	/* in use for a table in a running program, alongside interposed libraries */
 	GT_ATTACH_TABLE = 3
 };
 

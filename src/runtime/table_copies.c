@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See table_copies.h. A copy is found by its contents. It contains a word that is the address of a
+/* See table_copies.h. A copy is found by contents. It contains a word that is the address of a
  * function of the library, and this function occurs only once in all of the library's tables. The
  * table around this word is walked entry by entry. An entry that contains the library's function
  * for that position is replaced by the tap. The search therefore does not depend on who made the
@@ -39,7 +39,7 @@ enum {
 };
 _Static_assert(GT_TABLE_COPIES_ENTRIES < SLOTS / 2 && GT_TABLE_COPIES_ENTRIES < INT16_MAX,
 	       "a hash table with room, of int16_t");
-_Static_assert(PAGE_WORDS * sizeof(uintptr_t) == GT_ELF_PAGE, "mincore() tells of pages");
+_Static_assert(PAGE_WORDS * sizeof(uintptr_t) == GT_ELF_PAGE, "mincore() reports pages");
 
 struct address_range {
 	uintptr_t from, to;

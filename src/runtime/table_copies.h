@@ -36,7 +36,7 @@ int gt_table_copies_find(uintptr_t base);
 /**
  * gt_table_copies_of_handle() - put taps into the tables that a handle leads to
  * The handle starts with pointers to tables of tables, which may belong to the library:
- *      handle -> { version, table, table, .. } -> functions
+ *      handle -> { version, table, table, ... } -> functions
  * Return: true if calls through these tables lead to taps now, or no entry was added.
  */
 bool gt_table_copies_of_handle(const void *handle);

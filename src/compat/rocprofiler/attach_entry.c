@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap_rocattach(): attaches tools in a running program. gputap's rocattach (src/rocattach) calls
- * it there, in a thread of its own with all signals blocked.
+ * it there, in a separate thread with all signals blocked.
  *
  *   1. open gputap's librocprofiler-sdk.so.1. It finds no tool yet, so the program is unchanged
  *   2. librocprofiler-register that can attach (ROCm 7): mark this process as attachable, and let
@@ -52,7 +52,7 @@ struct functions {
 struct request {
 	pid_t client;
 	const char *sdk, *tools;
-	const char *pairs; /* NAME=VALUE <1> NAME=VALUE .. */
+	const char *pairs; /* NAME=VALUE <1> NAME=VALUE ... */
 };
 
 static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;

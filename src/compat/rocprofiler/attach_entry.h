@@ -3,10 +3,10 @@
  *
  *   gputap_rocattach("d")              detach
  *   gputap_rocattach("b.TEXT")         attach
- *   gputap_rocattach("b+TEXT"), ("m+TEXT") .., ("m.TEXT")
+ *   gputap_rocattach("b+TEXT"), ("m+TEXT") ..., ("m.TEXT")
  *                                      attach; the text comes in parts
  *
- * Text: CLIENT <1> SDK <1> TOOLS <1> NAME=VALUE <1> NAME=VALUE .., where <1> is the character 1.
+ * Text: CLIENT <1> SDK <1> TOOLS <1> NAME=VALUE <1> NAME=VALUE ..., where <1> is the character 1.
  * CLIENT is the pid of the attaching process, SDK the path of gputap's librocprofiler-sdk.so.1, and
  * TOOLS a list for ROCP_TOOL_LIBRARIES. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_ATTACH_ENTRY_H

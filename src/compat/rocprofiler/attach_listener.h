@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of librocprofiler-sdk-attach.so.1. */
+/* Common to the files of librocprofiler-sdk-attach.so.1. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_ATTACH_LISTENER_H
 #define GPUTAP_COMPAT_ROCPROFILER_ATTACH_LISTENER_H
 

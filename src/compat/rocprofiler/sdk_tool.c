@@ -6,7 +6,7 @@
  *   forced later (one) ─► configured ─► initialised ─► ... ─► finalised
  *   attached ⇄ detached (all that have functions for it): rocprofiler_attach()
  *
- * A client that is forced after the others were initialised is a gputap tool of its own, so that
+ * A client that is forced after the others were initialised is a separate gputap tool, so that
  * gputap takes over for it what the others had not requested.
  *
  * Clients are found in this order, each function once: the forced client; ROCP_TOOL_LIBRARIES; the

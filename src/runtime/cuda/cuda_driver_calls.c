@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Assigns CUPTI's callback ids to operations, and decides which callbacks are needed: see
- * cuda_driver_calls.h. Ids are assigned by name, because newer releases of CUPTI may use ids that
+ * cuda_driver_calls.h. Ids are assigned to names, because newer releases of CUPTI may use ids that
  * gputap has given to other functions. */
 #include "runtime/cuda/cuda_driver_calls.h"
 

@@ -7,7 +7,7 @@
  *   torch::autograd::profiler::isProfilerEnabledInMainThread()   from start to stop, in any thread
  *   libkineto::api() ─► ActivityProfilerProxy::isActive()        also while it prepares (`warmup`)
  *
- * The second object is private. It is recognised by its table of virtual functions, and not used if
+ * The second object is private. Its mark is its table of virtual functions, and not used if
  * no word of the first object's beginning points to one. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -77,7 +77,7 @@ enum gt_cupti_holder gt_cupti_client_holder(void)
 /* A subscription begins with the callback's address, and its user data, which is NULL in Kineto.
  * CUPTI 13.0 holds a pointer to it in a list of one element, whose head is in a heap object:
  *
- *   libcupti's data ─► object { .. head ⇄ node { head, head, subscription } .. }
+ *   libcupti's data ─► object { ... head ⇄ node { head, head, subscription } ... }
  *
  * A pointer in libcupti's data is found as well. */
 struct search {

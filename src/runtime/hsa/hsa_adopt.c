@@ -468,7 +468,7 @@ static void give_queue_back(struct gt_hsa_queue *q)
 	atomic_store_explicit(&gt_wiped.adopt_lock, 0, memory_order_release);
 }
 
-/* Return true if packets have been reserved, and nobody has rung for them for a while: the program
+/* Return true if packets have been reserved, and no doorbell rang for a while: the program
  * may ring the doorbell in memory. */
 static bool is_stuck(struct gt_hsa_queue *q, uint64_t now)
 {

@@ -66,7 +66,7 @@ struct gt_hsa_adopted {
 	_Atomic uint32_t in_memory;
 	_Atomic uint32_t names_memory; /* true once that was reported */
 	/* Used by the helper: number of packets copied at its last look; since when there have been
-	 * further ones that nobody rings for (0: there are none); when to give the queue back */
+	 * further ones without a doorbell (0: there are none); when to give the queue back */
 	uint64_t taken_seen, stuck_ns, leave_ns;
 	bool was_profiled; /* true if the program had enabled profiling */
 	bool names_shared; /* true once activities that share a signal were reported */

@@ -3,7 +3,7 @@
  * tables are found through their form: each table starts with its size, and HsaApiTable points to
  * the others.
  *
- *   data of the library:  | HsaApiTable: version, core, amd_ext, .. | core: 1016, functions | ..
+ *   data of the library:  | HsaApiTable: version, core, amd_ext, ... | core: 1016, functions | ...
  *                               └────────────────────────────────────► size 1016
  *
  * The runtime has two sets of tables of that form: tables that tools change, and a copy of the

@@ -9,7 +9,7 @@
  *
  *      handle ─► { core, tools, sysman, runtime } ─► { version, table, table, .. } ─► functions
  *
- * Both kinds are found by their contents (runtime/table_copies.h). Functions that a driver returns
+ * Both kinds are found by contents (runtime/table_copies.h). Functions that a driver returns
  * for a name are in no table; callers hold each of them alone. */
 #include "runtime/level_zero/level_zero_tables.h"
 

@@ -5,7 +5,7 @@
  * first call that there is no tool. A copy has no symbol. Its data begins with a pattern of two
  * sizes, a version, and pointers to two functions of the same object:
  *
- *   | state, 0 | 16 | function | 24 | version, 0 | function | pointers to functions .. |
+ *   | state, 0 | 16 | function | 24 | version, 0 | function | pointers to functions ... |
  *               └── what a copy passes to an injected library: struct nvtx_callbacks
  *
  * gputap's functions are put into the copy in the same way as at its first call. A copy without a

@@ -49,7 +49,7 @@ void gt_opencl_tables_meet(struct _cl_platform_id *platform);
  * table was taken over. */
 uint32_t gt_opencl_tables_instance(const void *function);
 
-/* Return the driver's function in an object's table, without a tap, by the function's number. NULL:
+/* Return the driver's function in an object's table, without a tap, by function number. NULL:
  * the table was not taken over, or has no such function. */
 void *gt_opencl_tables_function(const void *object, uint32_t number);
 

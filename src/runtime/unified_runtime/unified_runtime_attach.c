@@ -20,7 +20,7 @@
  * this if their calls were wanted.
  *
  * When gputap attaches to a running program or the first tool comes, an adapter may already have
- * handed out its tables. The adapter is then asked for them again, and their copies in the loader
+ * handed out its tables. The adapter then returns them again, and their copies in the loader
  * are found (runtime/table_copies.h).
  *
  * Not recorded: adapters that are linked into libsycl. In 2026.2 this is only the OpenCL adapter,

@@ -13,7 +13,7 @@ ROCPROFILER_EXTERN_C_INIT
 /* A library that has registered its tables. */
 typedef struct rocprofiler_runtime_registration_info_t {
 	size_t size;
-	const char *common_name; /* "hip", "hsa", .. */
+	const char *common_name; /* "hip", "hsa", ... */
 	uint32_t lib_version;    /* 10000 * major + 100 * minor + patch */
 	uint64_t api_table_length;
 } rocprofiler_runtime_registration_info_t;
